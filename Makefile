@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+# scanbench: the commands. `make help` lists them. Nothing about the machine is asked while this file is read.
+
+DEVICE =
+ARGS =
+CCCL =
+RUN =
+MACHINE =
+STAGE = all
+COMMIT =
+
+CC = cc
+CXX = g++
+NVCC = nvcc
+WARN = -Wall -Wextra -Wno-missing-field-initializers -Wno-unknown-pragmas
+SEMANTICS = -fno-strict-aliasing -fwrapv
+CFLAGS = -O2 -g
+CXXFLAGS = -O2 -g
+NVCCFLAGS = -O3
+ALL_CFLAGS = -std=gnu11 $(WARN) $(SEMANTICS) -fopenmp-simd -Isrc -Ibuild $(CFLAGS)
+ALL_CXXFLAGS = -std=c++20 $(WARN) $(SEMANTICS) -Isrc $(CXXFLAGS)
+ALL_NVCCFLAGS = -std=c++20 -Isrc $(if $(CCCL),-I"$(CCCL)/cub" -I"$(CCCL)/thrust" -I"$(CCCL)/libcudacxx/include") \
+	-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers,-fno-strict-aliasing,-fwrapv $(NVCCFLAGS)
+LIBS = -pthread -lm
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL = build
+MAKEFLAGS += --no-builtin-rules
+
+# `make -j deps bench` must not start before deps ends, nor may bench share the machine with anything.
+build bench check test plots lint readme gpu-check bench-cpu-device: | $(filter deps,$(MAKECMDGOALS))
+ifneq ($(filter bench bench-cpu-device gpu-check,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+
+HOST = $(wildcard src/*.c src/verbs/*.c)
+CPU_DEVICE = $(wildcard src/device/cpu/*.c src/device/cpu/*.cc)
+KERNELS = $(wildcard kernels/*.c kernels/*.cu)
+FAULTS = $(wildcard tests/faults/*.c tests/faults/*.cu)
+objects = $(addprefix build/$(1)/,$(addsuffix .o,$(2)))
+
+CPU_HOST_OBJECTS = $(call objects,cpu,$(HOST) $(CPU_DEVICE))
+CUDA_OBJECTS = $(call objects,cuda,$(HOST) src/device/cuda.cu $(KERNELS)) build/cuda/registry.o
+
+# ------------------------------------------------------------------------------------------------ commands
+
+.PHONY: build deps bench plots check test lint gpu-check bench-cpu-device readme clean help FORCE
+
+build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu decides otherwise)
+	@d=$$(scripts/choose-device "$(DEVICE)") && $(MAKE) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
+
+deps: ## install what Debian packages (compiler, gnuplot, pandas, linters); names what it cannot install
+	@scripts/install-deps
+
+bench: build ## sweep all algorithms and draw the charts (ARGS="--quick" hands options on)
+	@scripts/bench $(ARGS)
+
+plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine)
+	@RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/plot
+
+check: build ## verify every algorithm, kind, type and operator at every listed size
+	@./scanbench check --op all --type all --kind all $(ARGS)
+
+test: ## everything that needs no GPU; ends with "N passed, N failed, N skipped"
+	@$(MAKE) --no-print-directory build/cpu/scanbench build/faults/scanbench
+	@tests/run $(ARGS)
+
+lint: ## formatting and static checks
+	@scripts/lint
+
+gpu-check: ## on a machine with a GPU: STAGE=check|sweep|graph|ncu|sanitize|all, COMMIT=hash
+	@STAGE="$(STAGE)" COMMIT="$(COMMIT)" scripts/gpu-check
+
+bench-cpu-device: ## how fast the CPU device is: ns per thread, barrier, shuffle, launch; each kernel at 2^20
+	@$(MAKE) --no-print-directory build/cpu/cpu-device-bench
+	@build/cpu/cpu-device-bench $(ARGS)
+
+readme: ## rewrite the README's table of algorithms
+	@$(MAKE) --no-print-directory build/cpu/scanbench
+	@scripts/update-readme
+
+clean: ## remove what was built (results/ and plots/ stay)
+	rm -rf build scanbench
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1	\2/p' Makefile | awk -F '\t' '{ printf "  make %-18s %s\n", $$1, $$2 }'
+
+# ------------------------------------------------------------------------------------------------ building
+
+# A list that changes only when its content does, so that a new kernel file or flag rebuilds what depends on it.
+define when-changed
+	@mkdir -p $(@D)
+	@$(1) > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+endef
+
+build/cpu/registry.c build/cuda/registry.c: FORCE
+	$(call when-changed,scripts/registry $(KERNELS))
+build/faults/registry.c: FORCE
+	$(call when-changed,scripts/registry $(FAULTS))
+build/cpu/flags: FORCE
+	$(call when-changed,echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS)')
+build/cuda/flags: FORCE
+	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(NVCC) $(ALL_NVCCFLAGS)'; scripts/cuda-architectures; })
+build/version.h: FORCE
+	$(call when-changed,scripts/version "$(COMMIT)")
+
+build/cpu/%.c.o: %.c build/cpu/flags | build/version.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+build/cpu/%.cc.o: %.cc build/cpu/flags
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c $< -o $@
+
+build/cpu/%.cu.o: %.cu build/cpu/flags
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CXXFLAGS) -MMD -MP -x c++ -c $< -o $@
+
+build/cuda/%.c.o: %.c build/cuda/flags | build/version.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+build/cuda/%.cu.o: %.cu build/cuda/flags
+	@mkdir -p $(@D)
+	$(NVCC) $(ALL_NVCCFLAGS) $$(scripts/cuda-architectures) -MMD -MP -c $< -o $@
+
+build/%/registry.o: build/%/registry.c src/scan.h
+	$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+build/cpu/scanbench: $(CPU_HOST_OBJECTS) $(call objects,cpu,$(KERNELS)) build/cpu/registry.o
+	$(CXX) $^ $(LIBS) -o $@
+
+build/faults/scanbench: $(CPU_HOST_OBJECTS) $(call objects,cpu,$(FAULTS)) build/faults/registry.o
+	$(CXX) $^ $(LIBS) -o $@
+
+build/cuda/scanbench: $(CUDA_OBJECTS)
+	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl -o $@
+
+# The CPU device's own benchmark links everything but the command line.
+build/cpu/cpu-device-bench: build/tests/cpu_device_bench
+	cp $< $@
+
+# A test program is one file against everything but the command line.
+BUT_MAIN = $(filter-out build/cpu/src/main.c.o,$(CPU_HOST_OBJECTS)) $(call objects,cpu,$(KERNELS)) build/cpu/registry.o
+build/tests/%: build/cpu/tests/%.c.o $(BUT_MAIN)
+	@mkdir -p $(@D)
+	$(CXX) $^ $(LIBS) -o $@
+build/tests/%: build/cpu/tests/%.cu.o $(BUT_MAIN)
+	@mkdir -p $(@D)
+	$(CXX) $^ $(LIBS) -o $@
+
+.SECONDARY:
+FORCE:
+
+-include $(wildcard build/*/*/*.d build/*/*/*/*.d build/*/*/*/*/*.d)

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The device as a kernel sees it: CUDA's own words. Under nvcc they are CUDA's; elsewhere the CPU device supplies
+ * them (cpu/words.cuh). Only what C++ cannot spell, and what has to be counted, gets a word of its own:
+ *
+ *     launch(kernel, blocks, threads, args...)            kernel<<<blocks, threads>>>(args...)
+ *     launch_cooperative(kernel, blocks, threads, args...)  ... with all blocks resident
+ *     launch_memcpy(to, from, bytes)                      cudaMemcpyAsync, device to device
+ *     launch_memset(to, byte, bytes)                      cudaMemsetAsync
+ *     SHARED(T, name, count)                              __shared__ T name[count];
+ *
+ * All of them go to the harness's stream and are counted as launches. A kernel name with a comma in its template
+ * arguments needs parentheses: launch((scan_tile<Op, 4>), ...).
+ */
+#ifndef GPU_CUH
+#define GPU_CUH
+
+#include "scan.h"
+
+#ifdef __CUDACC__
+
+#include <cuda/atomic>
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+extern "C" cudaStream_t device_stream(void); /* the harness's stream */
+/* Counts one launch and keeps its error, if any. */
+extern "C" void device_launched(const char *what, cudaError_t error);
+
+template <class... P, class... A>
+void launch_kernel(const char *name, void (*kernel)(P...), dim3 blocks, dim3 threads, A... args)
+{
+    kernel<<<blocks, threads, 0, device_stream()>>>(static_cast<P>(args)...);
+    device_launched(name, cudaGetLastError());
+}
+
+template <class... P, class... A>
+void launch_kernel_cooperative(const char *name, void (*kernel)(P...), dim3 blocks, dim3 threads, A... args)
+{
+    auto call = [&](P... values) {
+        void *pointers[] = {static_cast<void *>(&values)..., nullptr};
+        return cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), blocks, threads, pointers, 0,
+                                           device_stream());
+    };
+    device_launched(name, call(static_cast<P>(args)...));
+}
+
+#define launch(kernel, ...) launch_kernel(#kernel, kernel, __VA_ARGS__)
+#define launch_cooperative(kernel, ...) launch_kernel_cooperative(#kernel, kernel, __VA_ARGS__)
+
+static inline void launch_memcpy(void *to, const void *from, size_t bytes)
+{
+    device_launched("memcpy", cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device_stream()));
+}
+
+static inline void launch_memset(void *to, int byte, size_t bytes)
+{
+    device_launched("memset", cudaMemsetAsync(to, byte, bytes, device_stream()));
+}
+
+#define SHARED(T, name, count) __shared__ T name[count]
+
+/* A hook of the operator; GPU rows carry the model's additions, which the CPU device has proved. */
+static __device__ __forceinline__ void count_addition() {}
+template <class F> static inline void with_counting(F f) { f(std::false_type{}); }
+
+#else
+#include "device/cpu/words.cuh"
+#endif
+
+#include "operators.cuh"
+
+#endif

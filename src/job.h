@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* A job: one point of the plan, run, checked and (for bench) timed. Its result is one row. */
+#ifndef JOB_H
+#define JOB_H
+
+#include "settings.h"
+#include "stats.h"
+
+/* A point of the plan: one algorithm on one problem. */
+struct point {
+    const struct algorithm *algorithm;
+    enum kind kind;
+    enum type type;
+    enum op op; /* NONE for the kind COPY */
+    uint64_t n;
+    int threads; /* 0 on the host */
+    enum schedule schedule; /* check on the CPU device */
+    uint64_t schedule_seed;
+};
+
+enum status {
+    STATUS_OK, STATUS_UNSTABLE, STATUS_THROTTLED, STATUS_MISMATCH, STATUS_OOM, STATUS_UNSUPPORTED, STATUS_TIMEOUT,
+    STATUS_ERROR, STATUS_NOT_RUN, STATUS_INTERRUPTED, STATUSES
+};
+const char *status_name(enum status status); /* "ok", "unstable", ... as in results.csv */
+
+/* Flat, without pointers: it travels through a pipe. Missing numbers are NAN or UNKNOWN. */
+struct row {
+    enum status status;
+    char detail[96];  /* slug [a-z0-9._-]*; "" if none */
+    char message[400]; /* one line for people; not in the CSV */
+    char flags[96];   /* slugs joined by '+' */
+    double max_rel_err; /* floats */
+    int discarded, repeats;
+    struct summary device; /* seconds; on a host row the host clock */
+    struct summary host;
+    double prepare_s;
+    uint64_t launches; /* counted */
+    uint64_t additions;
+    char additions_how[8]; /* "counted", "model", "opaque", "" */
+    uint64_t steps, bytes_moved, workspace_bytes;
+};
+
+/* The cartesian plan of the settings, in list order; only what the descriptors allow. *points is malloc'ed.
+ * A combination nobody supports is dropped; an algorithm that needs an NVIDIA GPU stays and becomes `unsupported`. */
+int plan_make(const struct settings *settings, struct point **points);
+
+/* Is there an implementation in this build? NULL, or a reason for people ("needs an NVIDIA GPU"). */
+const char *point_unavailable(const struct point *point);
+
+void point_problem(const struct point *point, struct problem *problem); /* pointers NULL */
+uint64_t point_memory_bytes(const struct point *point); /* in + out + workspace on the device (or the host) */
+struct cost point_model(const struct point *point); /* all UNKNOWN where there is no model */
+
+struct job_options {
+    uint64_t seed;
+    bool in_place;
+    int offset;
+    bool timed; /* bench: false checks only */
+    int min_samples, max_samples;
+    double budget_s;
+};
+
+/* Runs one point on the open device and fills `row`: checks every element, the input, the guard words around every
+ * buffer, and counted against modelled launches and additions; a wrong answer has no time. Floats are checked twice
+ * (whole numbers bit for bit, real numbers within the bound). Host algorithms too. Never exits. */
+void job_run(const struct point *point, const struct job_options *options, struct row *row);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The operators of a scan as functors: Op::value is the element type, Op::identity() pads, op(a, b) combines with
+ * `a` on the left. Integers wrap. with_operator() goes from a problem to the functor.
+ */
+#ifndef OPERATORS_CUH
+#define OPERATORS_CUH
+
+#include <limits>
+#include <type_traits>
+
+#define OPERATOR static __host__ __device__ __forceinline__ constexpr
+
+template <class T> struct unsigned_twin { using type = T; }; /* floats: themselves */
+template <> struct unsigned_twin<int32_t> { using type = uint32_t; };
+template <> struct unsigned_twin<int64_t> { using type = uint64_t; };
+
+/* Signed overflow is undefined: add as unsigned. */
+template <class T> struct Sum {
+    using value = T;
+    using bits = typename unsigned_twin<T>::type;
+    OPERATOR T identity() { return T(0); }
+    OPERATOR T apply(T a, T b) { return T(bits(a) + bits(b)); }
+};
+
+template <class T> struct Max {
+    using value = T;
+    OPERATOR T identity()
+    {
+        if constexpr (std::is_floating_point_v<T>)
+            return -std::numeric_limits<T>::infinity();
+        else
+            return std::numeric_limits<T>::min();
+    }
+    OPERATOR T apply(T a, T b) { return a < b ? b : a; }
+};
+
+/* x -> slope x + offset, slope in the upper and offset in the lower half of the word; (a, b) is first a, then b. */
+template <class T> struct Affine {
+    using value = T;
+    using bits = typename unsigned_twin<T>::type;
+    OPERATOR int half() { return int(sizeof(T)) * 4; }
+    OPERATOR T pack(bits slope, bits offset) { return T(slope << half() | (offset & ((bits(1) << half()) - 1))); }
+    OPERATOR bits slope(T a) { return bits(a) >> half(); }
+    OPERATOR bits offset(T a) { return bits(a) & ((bits(1) << half()) - 1); }
+    OPERATOR T identity() { return pack(1, 0); }
+    OPERATOR T apply(T a, T b) { return pack(slope(a) * slope(b), offset(a) * slope(b) + offset(b)); }
+};
+
+/* What a kernel is given: an operator that is called, and counted where counting is on. */
+template <class Base, bool counted> struct Operator {
+    using value = typename Base::value;
+    OPERATOR value identity() { return Base::identity(); }
+    __host__ __device__ __forceinline__ value operator()(value a, value b) const
+    {
+#ifndef __CUDACC__
+        if constexpr (counted)
+            count_addition();
+#endif
+        return Base::apply(a, b);
+    }
+};
+
+/* Calls f(Op{}) with the problem's operator on the problem's element type. */
+template <class F> static inline void with_operator(const struct problem *problem, F f)
+{
+    with_counting([&](auto counted) {
+        constexpr bool on = decltype(counted)::value;
+        switch (problem->op | problem->type << 8) {
+        case SUM | I32 << 8: return f(Operator<Sum<int32_t>, on>{});
+        case SUM | I64 << 8: return f(Operator<Sum<int64_t>, on>{});
+        case SUM | F32 << 8: return f(Operator<Sum<float>, on>{});
+        case SUM | F64 << 8: return f(Operator<Sum<double>, on>{});
+        case MAX | I32 << 8: return f(Operator<Max<int32_t>, on>{});
+        case MAX | I64 << 8: return f(Operator<Max<int64_t>, on>{});
+        case MAX | F32 << 8: return f(Operator<Max<float>, on>{});
+        case MAX | F64 << 8: return f(Operator<Max<double>, on>{});
+        case AFFINE | I32 << 8: return f(Operator<Affine<int32_t>, on>{});
+        case AFFINE | I64 << 8: return f(Operator<Affine<int64_t>, on>{});
+        default: return;
+        }
+    });
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the command line asked for: one struct, filled by settings_parse, read by every verb. */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include "device/device.h"
+
+struct verb; /* verbs/verbs.h */
+
+struct settings {
+    const struct verb *verb;
+
+    /* The plan. An empty selection stands for the verb's default. */
+    const struct algorithm **algorithms; /* in list order */
+    int algorithm_count;
+    uint64_t *sizes; /* ascending, each once */
+    int size_count;
+    unsigned types, kinds, ops; /* sets */
+    int *threads;               /* NULL: each algorithm's own choice */
+    int thread_count;
+    bool all_threads; /* every block size an algorithm accepts */
+    uint64_t seed;
+
+    /* The device. */
+    bool device_given; /* -d was there: exit 77 when there is none */
+    int device;
+    struct device_options device_options;
+    bool schedule_given, all_schedules;
+
+    /* bench */
+    const char *output;  /* folder that stands for results/ */
+    const char *machine; /* --machine, or NULL */
+    int min_samples, max_samples;
+    double budget_s; /* wall time of a point */
+    bool quick, dry_run;
+
+    /* check */
+    bool in_place;
+    int offset; /* elements by which in and out are misaligned: 0 or 1 */
+
+    /* scan */
+    const char *values, *input;
+    bool raw;
+
+    /* list, crossover */
+    bool markdown;
+    const char *run_folder; /* positional, or NULL: the newest */
+
+    int argc; /* as given, for machine.csv */
+    char **argv;
+};
+
+/* Fills `settings` from the command line after the verb. 0, or 2 after one line on stderr that names the option,
+ * the value and what is allowed. Defaults that depend on the device are left empty (settings_defaults). */
+int settings_parse(struct settings *settings, const struct verb *verb, int argc, char **argv);
+
+/* Fills what is still empty, now that the device is known: "cuda" sweeps 2^10..2^28 with 30 samples and 1 s a point,
+ * "cpu" 2^10..2^20 with 5 samples and 0.3 s. */
+void settings_defaults(struct settings *settings, const char *device_kind);
+void settings_free(struct settings *settings);
+
+/* One size list: "1000", "2^k", "A:B" (doubling), "A:B:xK", "A:B:+K" and comma lists of these.
+ * Returns the number of sizes, ascending and unique, in *sizes (malloc), or -1 and a reason in `why`. */
+int sizes_parse(const char *text, uint64_t **sizes, char *why, size_t size);
+
+#endif
