@@ -30,9 +30,12 @@ struct supervision {
     void (*on_start)(void *arg, int index);
     void (*on_row)(void *arg, int index, const struct row *row);
     void *arg;
+
+    /* Optional. A callback that cannot go on (a full disk) sets it: no later point is begun. */
+    const bool *stop;
 };
 
-/* 0 when all points have a row; EXIT_NO_DEVICE when the device cannot be opened; EXIT_INTERRUPTED after SIGINT or
+/* 0 when all points have a row, or after *stop; EXIT_NO_DEVICE when the device cannot be opened; EXIT_INTERRUPTED after SIGINT or
  * SIGTERM: the point in flight gets no row, no later one is begun. */
 int supervise(const struct supervision *supervision);
 

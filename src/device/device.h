@@ -40,6 +40,9 @@ struct device_properties {
     char driver[32], runtime[32], nvcc[32], cub[32], architectures[128];
 };
 
+/* "cuda" or "cpu": the machine this program was built for. Touches no device. */
+const char *device_kind(void);
+
 /* Counts devices without opening one. Returns 0 and sets *count, or CUDA's error and a sentence in `why`
  * (no driver, no device, driver too old, wrong architecture: each its own). */
 int device_count(int *count, char *why, size_t size);
