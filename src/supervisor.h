@@ -35,8 +35,8 @@ struct supervision {
     const bool *stop;
 };
 
-/* 0 when all points have a row, or after *stop; EXIT_NO_DEVICE when the device cannot be opened; EXIT_INTERRUPTED after SIGINT or
- * SIGTERM: the point in flight gets no row, no later one is begun. */
+/* 0 when all points have a row, or after *stop; EXIT_NO_DEVICE when the device cannot be opened; EXIT_INTERRUPTED
+ * after SIGINT or SIGTERM: the point in flight gets no row, no later one is begun. */
 int supervise(const struct supervision *supervision);
 
 #endif
