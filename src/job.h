@@ -16,6 +16,7 @@ struct point {
     int threads; /* 0 on the host */
     enum schedule schedule; /* check on the CPU device */
     uint64_t schedule_seed;
+    uint64_t hot; /* 0: random input; otherwise element hot - 1 is the only one that is not the identity */
 };
 
 enum status {
@@ -41,15 +42,22 @@ struct row {
     uint64_t steps, bytes_moved, workspace_bytes;
 };
 
-/* The cartesian plan of the settings, in list order; only what the descriptors allow. *points is malloc'ed.
- * A combination nobody supports is dropped; an algorithm that needs an NVIDIA GPU stays and becomes `unsupported`. */
+/* Empties a row and gives it a status, a detail ("" for none) and a message for people. */
+void row_set(struct row *row, enum status status, const char *detail, const char *message);
+
+/* The cartesian plan of the settings; only what the descriptors allow. *points is malloc'ed. By type, operator, n and
+ * kind, and for each of these the algorithms in list order: neighbours share their input. Algorithms of the kind copy
+ * take part whatever kind is asked for, once, with the operator NONE. A combination nobody supports is dropped; an
+ * algorithm that needs an NVIDIA GPU stays and becomes `unsupported`. */
 int plan_make(const struct settings *settings, struct point **points);
 
 /* Is there an implementation in this build? NULL, or a reason for people ("needs an NVIDIA GPU"). */
 const char *point_unavailable(const struct point *point);
 
 void point_problem(const struct point *point, struct problem *problem); /* pointers NULL */
-uint64_t point_memory_bytes(const struct point *point); /* in + out + workspace on the device (or the host) */
+/* in + out + workspace on the device (or the host). Asks the descriptor, and so may touch the device where it is a
+ * vendor's library. */
+uint64_t point_memory_bytes(const struct point *point);
 struct cost point_model(const struct point *point); /* all UNKNOWN where there is no model */
 
 struct job_options {

@@ -33,6 +33,7 @@ struct settings {
     int min_samples, max_samples;
     double budget_s; /* wall time of a point */
     bool quick, dry_run;
+    double limit_s; /* wall time after which a point is ended as `timeout`; 0: the verb's default */
 
     /* check */
     bool in_place;
