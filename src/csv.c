@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+#include "csv.h"
+
+#include "job.h"
+#include "registry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- fields */
+
+static bool starts_with_mark(const char *text, size_t *length)
+{
+    static const char *const marks[] = {"(R)", "(r)", "(TM)", "(tm)"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        *length = strlen(marks[i]);
+        if (!strncmp(text, marks[i], *length))
+            return true;
+    }
+    return false;
+}
+
+void csv_slug(const char *text, char *slug, size_t size)
+{
+    size_t used = 0, mark;
+    bool gap = false;
+    while (*text && used + 1 < size) {
+        char c = *text;
+        if (starts_with_mark(text, &mark)) {
+            text += mark;
+            continue;
+        }
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c - 'A' + 'a');
+        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        text++;
+        if (!plain || c == '-') {
+            gap = true;
+        } else if (used > 0 || c != '.') {
+            if (gap && used > 0) {
+                slug[used++] = '-';
+                if (used + 1 >= size)
+                    break;
+            }
+            gap = false;
+            slug[used++] = c;
+        }
+    }
+    while (used > 0 && (slug[used - 1] == '-' || slug[used - 1] == '.'))
+        used--;
+    slug[used] = 0;
+    if (!used)
+        snprintf(slug, size, "unknown");
+}
+
+static void append(struct csv_row *row, const char *text)
+{
+    /* The end of the buffer is kept for commas: fields too long lose their ends, never the row its shape. */
+    size_t length = strlen(text), limit = sizeof row->text - 256;
+    if (row->length + length > limit)
+        length = row->length > limit ? 0 : limit - row->length;
+    memcpy(row->text + row->length, text, length);
+    row->length += length;
+    row->text[row->length++] = ',';
+    row->text[row->length] = 0;
+}
+
+void csv_text(struct csv_row *row, const char *text)
+{
+    char clean[2048];
+    size_t used = 0;
+    for (; *text && used + 1 < sizeof clean; text++) {
+        char c = *text;
+        clean[used++] = c <= ' ' || c > '~' || c == ',' || c == '"' || c == '\'' ? ' ' : c;
+    }
+    while (used > 0 && clean[used - 1] == ' ')
+        used--;
+    clean[used] = 0;
+    append(row, clean);
+}
+
+void csv_missing(struct csv_row *row)
+{
+    append(row, "");
+}
+
+void csv_integer(struct csv_row *row, uint64_t value)
+{
+    char text[32] = "";
+    if (value != UNKNOWN)
+        snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    append(row, text);
+}
+
+void csv_positive(struct csv_row *row, uint64_t value)
+{
+    csv_integer(row, value ? value : UNKNOWN);
+}
+
+void csv_number(struct csv_row *row, double value)
+{
+    char text[32] = "";
+    if (isfinite(value))
+        snprintf(text, sizeof text, "%.9g", value);
+    append(row, text);
+}
+
+/* ---- files */
+
+static int complain(const char *what, const char *path)
+{
+    fprintf(stderr, "scanbench: %s %s: %s\n", what, path, strerror(errno));
+    return -1;
+}
+
+static void part_name(const struct csv_file *file, char *name, size_t size)
+{
+    snprintf(name, size, "%s.part", file->path);
+}
+
+/* Bytes or nothing: what a full disk took of them is cut off again. */
+static int write_whole(struct csv_file *file, const char *bytes, size_t length)
+{
+    size_t done = 0;
+    while (done < length) {
+        ssize_t wrote = write(file->fd, bytes + done, length - done);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            int reason = wrote < 0 ? errno : ENOSPC;
+            if (done > 0 && (ftruncate(file->fd, file->whole) || lseek(file->fd, file->whole, SEEK_SET) < 0))
+                complain("cannot cut the torn row off", file->path);
+            errno = reason;
+            return -1;
+        }
+        done += (size_t)wrote;
+    }
+    file->whole += (off_t)length;
+    return 0;
+}
+
+int csv_open(struct csv_file *file, const char *folder, const char *name, const char *header)
+{
+    char part[4200];
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes shall be a failed write, not the end of the program */
+    snprintf(file->path, sizeof file->path, "%s/%s", folder, name);
+    part_name(file, part, sizeof part);
+    file->whole = 0;
+    file->fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file->fd < 0)
+        return complain("cannot write", part);
+    if (write_whole(file, header, strlen(header))) {
+        complain("cannot write", part);
+        csv_abandon(file);
+        return -1;
+    }
+    return 0;
+}
+
+int csv_append(struct csv_file *file, struct csv_row *row)
+{
+    char part[4200];
+    row->text[row->length - 1] = '\n'; /* in the place of the last comma */
+    int failed = write_whole(file, row->text, row->length);
+    row->length = 0;
+    if (!failed)
+        return 0;
+    part_name(file, part, sizeof part);
+    return complain("cannot add a row, the earlier ones stay whole:", part);
+}
+
+int csv_complete(struct csv_file *file)
+{
+    char part[4200];
+    part_name(file, part, sizeof part);
+    int failed = fsync(file->fd) && errno != EINVAL; /* EINVAL: a file that cannot be synced, as on a pipe */
+    int reason = errno;
+    if (close(file->fd) && !failed) {
+        failed = 1;
+        reason = errno;
+    }
+    file->fd = -1;
+    errno = reason;
+    if (failed)
+        return complain("cannot finish writing", part);
+    if (rename(part, file->path))
+        return complain("cannot rename", part);
+    return 0;
+}
+
+void csv_abandon(struct csv_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}
+
+/* ---- folders */
+
+/* mkdir with parents; existing folders are fine. *made counts the folders that were not there, deepest last. */
+static int make_folders(const char *folder, int *made)
+{
+    char path[4096];
+    size_t length = strlen(folder);
+    if (length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    for (size_t i = 1; i <= length; i++) {
+        if (folder[i] != '/' && folder[i] != 0)
+            continue;
+        memcpy(path, folder, i);
+        path[i] = 0;
+        if (!mkdir(path, 0777))
+            ++*made;
+        else if (errno != EEXIST)
+            return -1;
+    }
+    return 0;
+}
+
+/* Takes the last `made` folders of the path away again, where they are empty. */
+static void unmake_folders(const char *folder, int made)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s", folder);
+    while (made > 0) {
+        if (!rmdir(path))
+            made--;
+        char *slash = strrchr(path, '/');
+        if (!slash || slash == path)
+            return;
+        *slash = 0;
+    }
+}
+
+int csv_folder_writable(const char *folder)
+{
+    char probe[4200];
+    int made = 0;
+    if (!*folder) {
+        errno = ENOENT;
+    } else if (!make_folders(folder, &made)) {
+        snprintf(probe, sizeof probe, "%s/.writable-%ld", folder, (long)getpid());
+        if (!mkdir(probe, 0777)) {
+            rmdir(probe);
+            return 0;
+        }
+    }
+    int reason = errno;
+    unmake_folders(folder, made);
+    fprintf(stderr, "scanbench: --output '%s': cannot write there (%s); name a folder that can be written\n", folder,
+            strerror(reason));
+    return -1;
+}
+
+int csv_run_folder(const char *output, const char *machine, time_t now, char *folder, size_t folder_size, char *run,
+                   size_t run_size)
+{
+    struct tm utc;
+    char stamp[32];
+    int made = 0;
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &utc);
+    snprintf(folder, folder_size, "%s/%s", output, machine);
+    if (make_folders(folder, &made))
+        return complain("cannot make the folder", folder);
+    for (int i = 1;; i++) {
+        if (i == 1)
+            snprintf(run, run_size, "%s", stamp);
+        else
+            snprintf(run, run_size, "%s-%d", stamp, i);
+        snprintf(folder, folder_size, "%s/%s/%s", output, machine, run);
+        if (!mkdir(folder, 0777))
+            return 0;
+        if (errno != EEXIST)
+            return complain("cannot make the folder", folder);
+    }
+}
+
+/* ---- results.csv */
+
+const char csv_results_header[] =
+    "schema,run,machine,device,algorithm,kind,type,op,n,threads,launch,cache,status,detail,flags,max_rel_err,samples,"
+    "discarded,repeats,device_min_s,device_q1_s,device_median_s,device_q3_s,device_max_s,device_ci_lo_s,"
+    "device_ci_hi_s,host_samples,host_min_s,host_median_s,host_ci_lo_s,host_ci_hi_s,prepare_s,launches,additions,"
+    "additions_how,steps,bytes_useful,bytes_moved,workspace_bytes,elements_per_s,useful_gb_per_s,sm_clock_mhz\n";
+
+bool csv_has_time(const struct row *row)
+{
+    return row->status == STATUS_OK || row->status == STATUS_UNSTABLE || row->status == STATUS_THROTTLED;
+}
+
+static void count(struct csv_row *text, bool known, int value)
+{
+    csv_integer(text, known ? (uint64_t)value : UNKNOWN);
+}
+
+void csv_result(struct csv_row *text, const char *run, const char *machine, const char *device,
+                const struct point *point, const struct row *row)
+{
+    bool timed = csv_has_time(row);
+    struct summary none = {0, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    const struct summary *on_device = timed ? &row->device : &none, *on_host = timed ? &row->host : &none;
+    double bytes_useful = 2.0 * (double)point->n * (double)type_size(point->type);
+
+    text->length = 0;
+    csv_integer(text, CSV_SCHEMA);
+    csv_text(text, run);
+    csv_text(text, machine);
+    csv_text(text, point->algorithm->runs_on == HOST ? "host" : device);
+    csv_text(text, point->algorithm->name);
+    csv_text(text, kind_name(point->kind));
+    csv_text(text, type_name(point->type));
+    csv_text(text, op_name(point->op));
+    csv_integer(text, point->n);
+    csv_positive(text, (uint64_t)point->threads);
+    csv_text(text, "stream");
+    csv_text(text, "warm");
+    csv_text(text, status_name(row->status));
+    csv_text(text, row->detail);
+    csv_text(text, row->flags);
+    csv_number(text, row->max_rel_err);
+
+    count(text, timed, on_device->samples);
+    count(text, timed, row->discarded);
+    count(text, timed, row->repeats);
+    csv_number(text, on_device->min);
+    csv_number(text, on_device->q1);
+    csv_number(text, on_device->median);
+    csv_number(text, on_device->q3);
+    csv_number(text, on_device->max);
+    csv_number(text, on_device->ci_lo);
+    csv_number(text, on_device->ci_hi);
+    count(text, timed && on_host->samples > 0, on_host->samples);
+    csv_number(text, on_host->min);
+    csv_number(text, on_host->median);
+    csv_number(text, on_host->ci_lo);
+    csv_number(text, on_host->ci_hi);
+    csv_number(text, timed ? row->prepare_s : NAN);
+
+    csv_integer(text, row->launches);
+    csv_integer(text, row->additions);
+    csv_text(text, row->additions_how);
+    csv_integer(text, row->steps);
+    csv_integer(text, 2 * point->n * type_size(point->type));
+    csv_integer(text, row->bytes_moved);
+    csv_integer(text, row->workspace_bytes);
+    csv_number(text, (double)point->n / on_device->median);
+    csv_number(text, bytes_useful / 1e9 / on_device->median);
+    csv_missing(text);
+}

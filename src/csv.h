@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing result files: comma-separated, header on line 1, LF, ASCII, `.` decimals, no quotes and no commas inside
+ * fields, empty = missing.
+ *
+ * A file is called NAME.part until it is complete. A row goes to it in one write(); when that fails half-way, the
+ * file is cut back to its last whole row.
+ */
+#ifndef CSV_H
+#define CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+enum { CSV_SCHEMA = 1 };
+
+/* `text` as a slug [a-z0-9._-]*: lower case, every run of other characters one '-', none of '-' and '.' at either
+ * end; "(R)" and "(TM)" are dropped. At most size - 1 characters; "unknown" where nothing is left. */
+void csv_slug(const char *text, char *slug, size_t size);
+
+/* One row in the making: fields are appended, commas between them. */
+struct csv_row {
+    char text[8192];
+    size_t length;
+};
+void csv_text(struct csv_row *row, const char *text);       /* commas, quotes, controls and non-ASCII become spaces */
+void csv_integer(struct csv_row *row, uint64_t value);      /* UNKNOWN: missing */
+void csv_positive(struct csv_row *row, uint64_t value);     /* 0: missing */
+void csv_number(struct csv_row *row, double value);         /* %.9g; not finite: missing */
+void csv_missing(struct csv_row *row);
+
+struct csv_file {
+    char path[4096]; /* without .part */
+    int fd;          /* -1: not open */
+    off_t whole;     /* bytes up to the end of the last whole row */
+};
+
+/* All return 0, or -1 after one line on stderr that names the file and the reason. */
+int csv_open(struct csv_file *file, const char *folder, const char *name, const char *header);
+int csv_append(struct csv_file *file, struct csv_row *row); /* adds the LF, writes, empties the row */
+int csv_complete(struct csv_file *file);                    /* to the disk, closed, .part dropped from its name */
+void csv_abandon(struct csv_file *file);                    /* closed, stays .part */
+
+/* Can `folder` be written? Makes it with its parents where it is missing, and tries it with a folder of its own that
+ * it removes. Folders made for a failed try are removed again. 0, or -1 after one line on stderr. */
+int csv_folder_writable(const char *folder);
+
+/* Makes OUTPUT/MACHINE/RUN and leaves its name in `folder` and RUN in `run`: the UTC time, with -2, -3, ... behind it
+ * until the folder is new. 0, or -1 after one line on stderr. */
+int csv_run_folder(const char *output, const char *machine, time_t now, char *folder, size_t folder_size, char *run,
+                   size_t run_size);
+
+/* results.csv */
+struct point;
+struct row;
+
+extern const char csv_results_header[];
+
+/* The row of one point. `device` is "cuda" or "cpu"; a host algorithm's row says "host". A row whose status is not
+ * ok, unstable or throttled is written without samples, times and rates. */
+void csv_result(struct csv_row *text, const char *run, const char *machine, const char *device,
+                const struct point *point, const struct row *row);
+
+/* Does this status come with a time? */
+bool csv_has_time(const struct row *row);
+
+#endif
