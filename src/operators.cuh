@@ -25,13 +25,9 @@ template <class T> struct Sum {
 
 template <class T> struct Max {
     using value = T;
-    OPERATOR T identity()
-    {
-        if constexpr (std::is_floating_point_v<T>)
-            return -std::numeric_limits<T>::infinity();
-        else
-            return std::numeric_limits<T>::min();
-    }
+    static constexpr T least = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                                           : std::numeric_limits<T>::min();
+    OPERATOR T identity() { return least; }
     OPERATOR T apply(T a, T b) { return a < b ? b : a; }
 };
 
