@@ -24,7 +24,7 @@ struct result {
 };
 
 struct results {
-    char path[4096]; /* the file read, for messages */
+    char path[4096];           /* the file read, for messages */
     const char *run, *machine; /* "" when there is no row */
     struct result *rows;
     int count;

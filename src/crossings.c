@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+#include "crossings.h"
+#include "registry.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCHEMA = 1, LINES_FOR_PEOPLE = 24 };
+
+const char *verdict_name(enum verdict verdict)
+{
+    static const char *const names[] = {"crosses", "always-a", "always-b", "tie"};
+    return names[verdict];
+}
+
+/* ------------------------------------------------------------------------------------------------ one pair */
+
+/* -1 if a is wholly faster, 1 if b is, 0 if the intervals touch or one is missing. */
+static int wholly_faster(const struct speed *a, const struct speed *b)
+{
+    if (!(a->lo <= a->hi && b->lo <= b->hi))
+        return 0;
+    return a->hi < b->lo ? -1 : b->hi < a->lo ? 1 : 0;
+}
+
+static double log_ratio(const struct speed *a, const struct speed *b)
+{
+    return log(a->median) - log(b->median);
+}
+
+/* a[0..steps] and b[0..steps] at the same sizes, the ends decided for opposite sides, hence their medians too. */
+static double estimate(const struct speed *const *a, const struct speed *const *b, int steps)
+{
+    double first = NAN, last = NAN;
+    for (int i = 0; i < steps; i++) {
+        double here = log_ratio(a[i], b[i]), next = log_ratio(a[i + 1], b[i + 1]);
+        if ((here < 0) == (next < 0))
+            continue;
+        double x = log((double)a[i]->n), width = log((double)a[i + 1]->n) - x;
+        last = x + width * here / (here - next);
+        if (isnan(first))
+            first = last;
+    }
+    return exp((first + last) / 2);
+}
+
+int crossings_find(const struct speed *a, int a_count, const struct speed *b, int b_count, struct crossing *crossings,
+                   enum verdict *verdict)
+{
+    int most = a_count < b_count ? a_count : b_count, common = 0, crossed = 0, decided_at = -1, decided = 0;
+    const struct speed **left = malloc(((size_t)most * 2 + 1) * sizeof *left), **right = left + most;
+    *verdict = TIE;
+    if (!left)
+        return -1;
+    for (int i = 0, j = 0; i < a_count && j < b_count;) {
+        if (a[i].n < b[j].n) {
+            i++;
+        } else if (a[i].n > b[j].n) {
+            j++;
+        } else {
+            left[common] = &a[i++];
+            right[common++] = &b[j++];
+        }
+    }
+    for (int i = 0; i < common; i++) {
+        int now = wholly_faster(left[i], right[i]);
+        if (!now)
+            continue;
+        if (decided && now != decided)
+            crossings[crossed++] = (struct crossing){
+                .a_below = decided < 0,
+                .last_n_below = left[decided_at]->n,
+                .first_n_above = left[i]->n,
+                .n_estimate = estimate(left + decided_at, right + decided_at, i - decided_at),
+            };
+        decided = now;
+        decided_at = i;
+    }
+    free(left);
+    if (decided)
+        *verdict = crossed ? CROSSES : decided < 0 ? ALWAYS_A : ALWAYS_B;
+    return common ? crossed : -1;
+}
+
+/* ------------------------------------------------------------------------------------------------ all pairs of a run
+ */
+
+enum clock { DEVICE_CLOCK, HOST_CLOCK, CLOCKS };
+static const char *const clock_names[CLOCKS] = {"device", "host"};
+
+struct group {
+    const char *device, *kind, *type, *op, *launch, *cache;
+    enum clock clock;
+    int number; /* 1, 2, ... */
+};
+
+struct series {
+    const char *algorithm;
+    const char *device;
+    struct speed *speeds;
+    int count;
+};
+
+/* What is done with a pair: `crossings` holds `count` of them. Returns non-zero to stop. */
+typedef int visit(void *arg, const struct group *group, const char *a, const char *b, const struct crossing *crossings,
+                  int count, enum verdict verdict);
+
+static bool on_host(const char *device)
+{
+    return !strcmp(device, "host");
+}
+
+static bool takes_part(const struct result *row)
+{
+    return result_has_time(row) && strcmp(row->kind, "copy") != 0;
+}
+
+static bool same_mode(const struct result *row, const struct group *group)
+{
+    return !strcmp(row->launch, group->launch) && !strcmp(row->cache, group->cache);
+}
+
+static bool same_scan(const struct result *row, const struct group *group)
+{
+    return !strcmp(row->kind, group->kind) && !strcmp(row->type, group->type) && !strcmp(row->op, group->op);
+}
+
+static int list_order(const struct results *results, const char *algorithm)
+{
+    const struct algorithm *const *all = registry();
+    int i = 0;
+    while (all[i] && strcmp(all[i]->name, algorithm) != 0)
+        i++;
+    if (all[i])
+        return i;
+    for (int row = 0; row < results->count; row++) /* of another version: behind the known ones, as they come */
+        if (!strcmp(results->rows[row].algorithm, algorithm))
+            return i + row;
+    return i;
+}
+
+static struct speed speed_of(const struct result *row, enum clock clock)
+{
+    /* The only clock of a host algorithm is the host's; it stands in the device's columns. */
+    const struct timing *timing = &row->device_time;
+    if (clock == HOST_CLOCK && !(on_host(row->device) && isnan(row->host_time.median)))
+        timing = &row->host_time;
+    struct speed speed = {.n = row->n, .lo = HUGE_VAL, .median = timing->median, .hi = -HUGE_VAL};
+    if (!isnan(timing->ci_lo) && !isnan(timing->ci_hi)) {
+        speed.lo = timing->ci_lo;
+        speed.hi = timing->ci_hi;
+    } else if (timing->samples >= 2 && !isnan(timing->min) && !isnan(timing->max)) {
+        speed.lo = timing->min;
+        speed.hi = timing->max;
+    }
+    return speed;
+}
+
+static int compare_speeds(const void *left, const void *right)
+{
+    const struct speed *a = left, *b = right;
+    if (a->n != b->n)
+        return a->n < b->n ? -1 : 1;
+    return (a->median > b->median) - (a->median < b->median);
+}
+
+/* The algorithm's medians in this group, ascending in n, the fastest block size at each. */
+static int collect(const struct results *results, const struct group *group, struct series *series)
+{
+    bool exact = false; /* has a host algorithm rows in this very mode? */
+    for (int i = 0; i < results->count && !exact; i++) {
+        const struct result *row = &results->rows[i];
+        exact = on_host(row->device) && takes_part(row) && same_scan(row, group) && same_mode(row, group) &&
+                !strcmp(row->algorithm, series->algorithm);
+    }
+    series->speeds = malloc(((size_t)results->count + 1) * sizeof *series->speeds);
+    if (!series->speeds)
+        return -1;
+    int found = 0;
+    for (int i = 0; i < results->count; i++) {
+        const struct result *row = &results->rows[i];
+        if (!takes_part(row) || !same_scan(row, group) || strcmp(row->algorithm, series->algorithm) != 0)
+            continue;
+        bool host = on_host(row->device);
+        if (host ? exact && !same_mode(row, group) : strcmp(row->device, group->device) != 0 || !same_mode(row, group))
+            continue;
+        struct speed speed = speed_of(row, group->clock);
+        if (isnan(speed.median))
+            continue;
+        series->device = row->device;
+        series->speeds[found++] = speed;
+    }
+    qsort(series->speeds, (size_t)found, sizeof *series->speeds, compare_speeds);
+    series->count = 0;
+    for (int i = 0; i < found; i++)
+        if (!series->count || series->speeds[series->count - 1].n != series->speeds[i].n)
+            series->speeds[series->count++] = series->speeds[i];
+    return 0;
+}
+
+static int has_interval(const struct series *series)
+{
+    for (int i = 0; i < series->count; i++)
+        if (series->speeds[i].lo <= series->speeds[i].hi)
+            return 1;
+    return 0;
+}
+
+static int visit_group(const struct results *results, const struct group *group, const char *const *names, int count,
+                       visit *visitor, void *arg)
+{
+    struct series *series = calloc((size_t)count + 1, sizeof *series);
+    struct crossing *crossings = malloc(((size_t)results->count + 1) * sizeof *crossings);
+    int stop = series && crossings ? 0 : -1;
+    for (int i = 0; i < count && !stop; i++) {
+        series[i].algorithm = names[i];
+        stop = collect(results, group, &series[i]);
+    }
+    for (int a = 0; a < count && !stop; a++) {
+        for (int b = a + 1; b < count && !stop; b++) {
+            if (!has_interval(&series[a]) || !has_interval(&series[b]))
+                continue;
+            if (on_host(series[a].device) && on_host(series[b].device) && !on_host(group->device))
+                continue; /* told once, in the group of the host */
+            enum verdict verdict;
+            int crossed = crossings_find(series[a].speeds, series[a].count, series[b].speeds, series[b].count,
+                                         crossings, &verdict);
+            if (crossed >= 0)
+                stop = visitor(arg, group, names[a], names[b], crossings, crossed, verdict);
+        }
+    }
+    for (int i = 0; series && i < count; i++)
+        free(series[i].speeds);
+    free(series);
+    free(crossings);
+    return stop;
+}
+
+/* The names of the run in list order. Returns their number. */
+static int list_names(const struct results *results, const char **names)
+{
+    int count = 0;
+    for (int i = 0; i < results->count; i++) {
+        const char *name = results->rows[i].algorithm;
+        int at = 0;
+        while (at < count && strcmp(names[at], name) != 0)
+            at++;
+        if (at < count)
+            continue;
+        int order = list_order(results, name);
+        for (at = count++; at > 0 && list_order(results, names[at - 1]) > order; at--)
+            names[at] = names[at - 1];
+        names[at] = name;
+    }
+    return count;
+}
+
+static int visit_pairs(const struct results *results, visit *visitor, void *arg)
+{
+    const char **names = malloc(((size_t)results->count + 1) * sizeof *names);
+    if (!names)
+        return -1;
+    int count = list_names(results, names), stop = 0, groups = 0;
+    for (int i = 0; i < results->count && !stop; i++) {
+        const struct result *first = &results->rows[i];
+        struct group group = {first->device, first->kind,  first->type,  first->op,
+                              first->launch, first->cache, DEVICE_CLOCK, 0};
+        bool seen = !takes_part(first);
+        for (int j = 0; j < i && !seen; j++) {
+            const struct result *row = &results->rows[j];
+            seen = takes_part(row) && !strcmp(row->device, group.device) && same_scan(row, &group) &&
+                   same_mode(row, &group);
+        }
+        for (int clock = 0; clock < CLOCKS && !seen && !stop; clock++) {
+            group.clock = (enum clock)clock;
+            group.number = ++groups;
+            stop = visit_group(results, &group, names, count, visitor, arg);
+        }
+    }
+    free(names);
+    return stop;
+}
+
+/* ------------------------------------------------------------------------------------------------ as a file */
+
+struct csv {
+    const struct results *results;
+    FILE *out;
+};
+
+static int write_csv(void *arg, const struct group *group, const char *a, const char *b,
+                     const struct crossing *crossings, int count, enum verdict verdict)
+{
+    const struct csv *csv = arg;
+    for (int i = 0; i < (count ? count : 1); i++) {
+        fprintf(csv->out, "%d,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,", SCHEMA, csv->results->run, csv->results->machine,
+                group->device, group->kind, group->type, group->op, group->launch, group->cache,
+                clock_names[group->clock], a, b);
+        const struct crossing *c = &crossings[i];
+        if (count)
+            fprintf(csv->out, "%d,%s,%s,%llu,%llu,%.9g,", i + 1, c->a_below ? a : b, c->a_below ? b : a,
+                    (unsigned long long)c->last_n_below, (unsigned long long)c->first_n_above, c->n_estimate);
+        else
+            fputs(",,,,,,", csv->out);
+        fprintf(csv->out, "%s\n", verdict_name(verdict));
+    }
+    return 0;
+}
+
+int crossings_csv(const struct results *results, FILE *out)
+{
+    struct csv csv = {results, out};
+    fputs("schema,run,machine,device,kind,type,op,launch,cache,clock,algorithm_a,algorithm_b,crossing,faster_below,"
+          "faster_above,last_n_below,first_n_above,n_estimate,verdict\n",
+          out);
+    int failed = visit_pairs(results, write_csv, &csv);
+    return failed || fflush(out) || ferror(out) ? -1 : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ for people */
+
+enum { ROOM = 32 };
+
+/* "2^17", or "100000" where n is no power of two. */
+static const char *size_text(uint64_t n, char text[ROOM])
+{
+    if (n > 1 && (n & (n - 1)) == 0)
+        snprintf(text, ROOM, "2^%d", log2_ceil(n));
+    else
+        snprintf(text, ROOM, "%llu", (unsigned long long)n);
+    return text;
+}
+
+/* Two digits are what an estimate is worth: "about 1.4e5", "about 3100". */
+static const char *about_text(double n, char text[ROOM])
+{
+    char digits[ROOM];
+    snprintf(digits, sizeof digits, "%.1e", n);
+    double mantissa;
+    int exponent;
+    sscanf(digits, "%lfe%d", &mantissa, &exponent);
+    if (exponent < 4)
+        snprintf(text, ROOM, "%.0f", mantissa * pow(10, exponent));
+    else
+        snprintf(text, ROOM, "%.1fe%d", mantissa, exponent);
+    return text;
+}
+
+struct told {
+    FILE *out;
+    int group; /* the last one named */
+    int lines, left_out, without;
+};
+
+static bool next_group(struct told *told, const struct group *group)
+{
+    bool next = told->group != group->number;
+    told->group = group->number;
+    return next;
+}
+
+static int write_markdown(void *arg, const struct group *group, const char *a, const char *b,
+                          const struct crossing *crossings, int count, enum verdict verdict)
+{
+    struct told *told = arg;
+    bool first = !told->group;
+    if (next_group(told, group))
+        fprintf(told->out,
+                "%sDevice %s, %s clock; %s scan of %s, %s; %s launch, %s cache:\n\n"
+                "| pair | faster | between | about |\n|---|---|---|---|\n",
+                first ? "" : "\n", group->device, clock_names[group->clock], group->kind, group->type, group->op,
+                group->launch, group->cache);
+    char from[ROOM], to[ROOM], about[ROOM];
+    for (int i = 0; i < count; i++)
+        fprintf(told->out, "| `%s`, `%s` | `%s`, then `%s` | %s and %s | %s |\n", a, b, crossings[i].a_below ? a : b,
+                crossings[i].a_below ? b : a, size_text(crossings[i].last_n_below, from),
+                size_text(crossings[i].first_n_above, to), about_text(crossings[i].n_estimate, about));
+    if (verdict == TIE)
+        fprintf(told->out, "| `%s`, `%s` | no difference shown | | |\n", a, b);
+    else if (!count)
+        fprintf(told->out, "| `%s`, `%s` | `%s` | | |\n", a, b, verdict == ALWAYS_A ? a : b);
+    return 0;
+}
+
+int crossings_markdown(const struct results *results, FILE *out)
+{
+    struct told told = {.out = out};
+    int failed = visit_pairs(results, write_markdown, &told);
+    if (!told.group)
+        fputs("No two algorithms of this run can be compared.\n", out);
+    return failed || fflush(out) || ferror(out) ? -1 : 0;
+}
+
+static int print_pair(void *arg, const struct group *group, const char *a, const char *b,
+                      const struct crossing *crossings, int count, enum verdict verdict)
+{
+    struct told *told = arg;
+    (void)verdict;
+    if (group->clock != DEVICE_CLOCK)
+        return 0;
+    told->without += !count;
+    if (count && told->lines < LINES_FOR_PEOPLE && next_group(told, group))
+        fprintf(told->out, "%s scan of %s, %s, %s, %s launch, %s cache:\n", group->kind, group->type, group->op,
+                on_host(group->device) ? "on the host" : "on the device and the host", group->launch, group->cache);
+    char from[ROOM], to[ROOM], about[ROOM];
+    for (int i = 0; i < count; i++) {
+        if (told->lines >= LINES_FOR_PEOPLE) {
+            told->left_out++;
+            continue;
+        }
+        told->lines++;
+        fprintf(told->out, "  %s is overtaken by %s between %s and %s (about %s)\n", crossings[i].a_below ? a : b,
+                crossings[i].a_below ? b : a, size_text(crossings[i].last_n_below, from),
+                size_text(crossings[i].first_n_above, to), about_text(crossings[i].n_estimate, about));
+    }
+    return 0;
+}
+
+int crossings_print(const char *run_folder, FILE *out)
+{
+    struct results results;
+    char why[8192];
+    if (results_read(run_folder, &results, why, sizeof why)) {
+        fprintf(stderr, "scanbench: %s\n", why);
+        return -1;
+    }
+    struct told told = {.out = out};
+    int failed = visit_pairs(&results, print_pair, &told);
+    if (told.left_out)
+        fprintf(out, "  and %d more: scanbench crossover %s\n", told.left_out, run_folder);
+    else if (told.without)
+        fprintf(out, "%d %s without a crossing\n", told.without, told.without == 1 ? "pair" : "pairs");
+    results_free(&results);
+    if (failed || fflush(out) || ferror(out)) {
+        fprintf(stderr, "scanbench: the crossovers of %s could not be written\n", run_folder);
+        return -1;
+    }
+    return 0;
+}
