@@ -10,18 +10,19 @@
 
 struct progress {
     int total, done;
-    bool live;          /* stderr is a terminal */
+    bool live; /* stderr is a terminal */
     bool color;
-    double interval_s;  /* least time between two plain lines */
+    double interval_s; /* least time between two plain lines */
     double begun_s, shown_s;
-    bool on_screen;     /* the live line is there and has to be wiped before anything else is written */
+    bool on_screen; /* the live line is there and has to be wiped before anything else is written */
 };
 
 /* `interval_s`: 0 gives every point its plain line; on a terminal it has no effect. */
 void progress_begin(struct progress *progress, int total, double interval_s);
 
 /* Point `index` (from 0) begins. */
-__attribute__((format(printf, 3, 4))) void progress_point(struct progress *progress, int index, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void progress_point(struct progress *progress, int index, const char *format,
+                                                          ...);
 
 /* A line that stays ("mismatch: ..."), in red where it is bad news. */
 __attribute__((format(printf, 3, 4))) void progress_note(struct progress *progress, bool bad, const char *format, ...);

@@ -13,6 +13,7 @@ struct settings {
     /* The plan. An empty selection stands for the verb's default. */
     const struct algorithm **algorithms; /* in list order */
     int algorithm_count;
+    bool algorithms_given; /* named one by one: what they cannot do is an error, not left out */
     uint64_t *sizes; /* ascending, each once */
     int size_count;
     unsigned types, kinds, ops; /* sets */
@@ -58,6 +59,9 @@ int settings_parse(struct settings *settings, const struct verb *verb, int argc,
 /* Fills what is still empty, now that the device is known: "cuda" sweeps 2^10..2^28 with 30 samples and 1 s a point,
  * "cpu" 2^10..2^20 with 5 samples and 0.3 s. */
 void settings_defaults(struct settings *settings, const char *device_kind);
+/* The options a verb takes, with their defaults, on stdout. */
+void settings_print_options(const struct verb *verb);
+
 void settings_free(struct settings *settings);
 
 /* One size list: "1000", "2^k", "A:B" (doubling), "A:B:xK", "A:B:+K" and comma lists of these.

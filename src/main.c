@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* scanbench VERB [OPTIONS]: finds the verb, parses its options, runs it. */
+#include "registry.h"
+#include "verbs/verbs.h"
+#include "version.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_version(void)
+{
+    printf("scanbench " SCANBENCH_VERSION);
+    if (*SCANBENCH_COMMIT)
+        printf(" (commit " SCANBENCH_COMMIT "%s)", SCANBENCH_DIRTY ? ", changed since" : "");
+    printf(", built for %s\n", strcmp(device_kind(), "cuda") ? "the CPU device" : "NVIDIA GPUs");
+}
+
+static void print_usage(FILE *out)
+{
+    fprintf(out, "usage: scanbench VERB [OPTIONS]\n\n");
+    for (int i = 0; verbs[i]; i++)
+        fprintf(out, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
+    fprintf(out, "\n`scanbench VERB --help` explains a verb, `scanbench --version` tells the version.\n");
+}
+
+static void print_verb_help(const struct verb *verb)
+{
+    printf("usage: scanbench %s %s\n\n%s.\n\n", verb->name, verb->usage, verb->summary);
+    settings_print_options(verb);
+    if (verb->examples)
+        printf("\nexamples:\n%s", verb->examples);
+}
+
+static const struct verb *find_verb(const char *name)
+{
+    for (int i = 0; verbs[i]; i++)
+        if (!strcmp(verbs[i]->name, name))
+            return verbs[i];
+    return NULL;
+}
+
+static int unknown_verb(const char *given)
+{
+    const char *names[32];
+    int count = 0;
+    while (verbs[count]) {
+        names[count] = verbs[count]->name;
+        count++;
+    }
+    const char *near = nearest_name(given, names, count);
+    fprintf(stderr, "scanbench: no verb is named \"%.100s\"; ", given);
+    if (near)
+        fprintf(stderr, "did you mean %s? ", near);
+    fprintf(stderr, near ? "(" : "there are ");
+    for (int i = 0; i < count; i++)
+        fprintf(stderr, "%s%s", i ? ", " : "", names[i]);
+    fprintf(stderr, near ? ")\n" : "\n");
+    return EXIT_USAGE;
+}
+
+/* What was printed counts only if it arrived: a full disk or a closed pipe is an error. */
+static int finish(int code)
+{
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "scanbench: standard output cannot be written: %s\n", strerror(errno));
+        return code ? code : EXIT_WRONG;
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    const char *first = argv[1];
+    if (!strcmp(first, "--version")) {
+        print_version();
+        return finish(0);
+    }
+    bool help = !strcmp(first, "--help") || !strcmp(first, "-h") || !strcmp(first, "help");
+    if (help && argc < 3) {
+        print_usage(stdout);
+        return finish(0);
+    }
+    const struct verb *verb = find_verb(help ? argv[2] : first);
+    if (!verb)
+        return unknown_verb(help ? argv[2] : first);
+    for (int i = 2; i < argc && strcmp(argv[i], "--"); i++) {
+        help |= !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h");
+        if (!strcmp(argv[i], "--version")) {
+            print_version();
+            return finish(0);
+        }
+    }
+    if (help) {
+        print_verb_help(verb);
+        return finish(0);
+    }
+
+    struct settings settings;
+    int code = settings_parse(&settings, verb, argc - 2, argv + 2);
+    if (!code)
+        code = verb->run(&settings);
+    settings_free(&settings);
+    return finish(code);
+}
