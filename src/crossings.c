@@ -337,20 +337,20 @@ static const char *about_text(double n, char text[ROOM])
 {
     char digits[ROOM];
     snprintf(digits, sizeof digits, "%.1e", n);
-    double mantissa;
-    int exponent;
-    sscanf(digits, "%lfe%d", &mantissa, &exponent);
+    char *e = strchr(digits, 'e');
+    int exponent = atoi(e + 1);
+    *e = '\0';
     if (exponent < 4)
-        snprintf(text, ROOM, "%.0f", mantissa * pow(10, exponent));
+        snprintf(text, ROOM, "%.0f", atof(digits) * pow(10, exponent));
     else
-        snprintf(text, ROOM, "%.1fe%d", mantissa, exponent);
+        snprintf(text, ROOM, "%.3se%d", digits, exponent);
     return text;
 }
 
 struct told {
     FILE *out;
-    int group; /* the last one named */
-    int lines, left_out, without;
+    int group;                    /* the last one named */
+    int lines, left_out, without; /* pairs without a crossing */
 };
 
 static bool next_group(struct told *told, const struct group *group)
@@ -429,8 +429,8 @@ int crossings_print(const char *run_folder, FILE *out)
     int failed = visit_pairs(&results, print_pair, &told);
     if (told.left_out)
         fprintf(out, "  and %d more: scanbench crossover %s\n", told.left_out, run_folder);
-    else if (told.without)
-        fprintf(out, "%d %s without a crossing\n", told.without, told.without == 1 ? "pair" : "pairs");
+    else if (!told.lines && told.without)
+        fputs("no algorithm of this run overtakes another\n", out);
     results_free(&results);
     if (failed || fflush(out) || ferror(out)) {
         fprintf(stderr, "scanbench: the crossovers of %s could not be written\n", run_folder);
