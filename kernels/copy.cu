@@ -54,16 +54,16 @@ static const char *refuse(const struct problem *p)
 
 template <class T> static void copy_words(const struct problem *p)
 {
-    constexpr uint64_t WORDS = sizeof(uint4) / sizeof(T); /* of a vector */
+    constexpr uint64_t WORDS = sizeof(uint4) / sizeof(T); /* a vector is a row of so many columns */
     const T *in = static_cast<const T *>(p->in);
     T *out = static_cast<T *>(p->out);
-    uint64_t in_place = reinterpret_cast<uintptr_t>(in) / sizeof(T) % WORDS; /* of the first element in its vector */
-    uint64_t out_place = reinterpret_cast<uintptr_t>(out) / sizeof(T) % WORDS;
-    if (in_place != out_place) {
+    uint64_t in_column = reinterpret_cast<uintptr_t>(in) / sizeof(T) % WORDS;
+    uint64_t out_column = reinterpret_cast<uintptr_t>(out) / sizeof(T) % WORDS;
+    if (in_column != out_column) {
         launch(copy_elements<T>, blocks_for(p->n, p->threads), p->threads, in, out, p->n);
         return;
     }
-    uint64_t head = (WORDS - in_place) % WORDS;
+    uint64_t head = (WORDS - in_column) % WORDS;
     if (head > p->n)
         head = p->n;
     uint64_t vectors = (p->n - head) / WORDS;
