@@ -10,7 +10,7 @@
  *     SHARED(T, name, count)                              __shared__ T name[count];
  *
  * All of them go to the harness's stream and are counted as launches. A kernel name with a comma in its template
- * arguments needs parentheses: launch((scan_tile<Op, 4>), ...).
+ * arguments needs parentheses: launch((scan_tile<Op, 4>), ...). cuda::atomic_ref is in device/atomic.cuh.
  */
 #ifndef GPU_CUH
 #define GPU_CUH
@@ -19,13 +19,15 @@
 
 #ifdef __CUDACC__
 
-#include <cuda/atomic>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+#include <type_traits>
 
 extern "C" cudaStream_t device_stream(void); /* the harness's stream */
 /* Counts one launch and keeps its error, if any. */
 extern "C" void device_launched(const char *what, cudaError_t error);
+/* Keeps the error of a call that launches by itself and is not counted. cudaSuccess is none. */
+extern "C" void device_called(const char *what, cudaError_t error);
 
 template <class... P, class... A>
 void launch_kernel(const char *name, void (*kernel)(P...), dim3 blocks, dim3 threads, A... args)
