@@ -2,6 +2,7 @@
 #include "machine.h"
 
 #include "timer.h"
+#include "verbs/verbs.h"
 #include "version.h"
 
 #include <math.h>
@@ -119,15 +120,16 @@ int machine_write(const struct machine *machine, const char *folder, const char 
     const struct device_properties *device = &machine->device;
     const struct settings *settings = machine->settings;
     bool gpu = !strcmp(device->kind, "cuda");
-    char date[32], words[2048] = "", compute[32] = "";
+    char date[32], words[2048], compute[32] = "";
     struct csv_row row = {.length = 0};
     struct csv_file file;
     struct tm utc;
 
     gmtime_r(&machine->started, &utc);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    for (int i = 0, used = 0; i < settings->argc && used < (int)sizeof words; i++)
-        used += snprintf(words + used, sizeof words - (size_t)used, "%s%s", i ? " " : "", settings->argv[i]);
+    int used = snprintf(words, sizeof words, "%s", settings->verb->name);
+    for (int i = 0; i < settings->argc && used < (int)sizeof words; i++)
+        used += snprintf(words + used, sizeof words - (size_t)used, " %s", settings->argv[i]);
     if (device->compute_major > 0)
         snprintf(compute, sizeof compute, "%d.%d", device->compute_major, device->compute_minor);
 

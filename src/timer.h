@@ -15,8 +15,8 @@
  * the host clock stops by the same rule and shows its interval.
  *
  * The budget is wall time of warm-up and both clocks together; the device clock may use six tenths of it. It wins
- * over min_samples, but each clock takes one sample at least: a point whose single run outlasts the budget costs one
- * warm-up run and two samples.
+ * over min_samples, but each clock takes one sample at least: a point whose single run outlasts the budget costs three
+ * runs.
  */
 #ifndef TIMER_H
 #define TIMER_H

@@ -275,7 +275,7 @@ static void print_table(const struct bench *bench, int head)
 
     for (int c = 0; c < columns; c++)
         sizes[c] = settings->sizes[columns > 1 ? c * (settings->size_count - 1) / (columns - 1) : 0];
-    printf("%s %s %s, device time, median\n%-22s", kind_name(first->kind), type_name(first->type), op_name(first->op),
+    printf("%s %s %s, median of the device time (of the host's for a host algorithm)\n%-22s", kind_name(first->kind), type_name(first->type), op_name(first->op),
            "n");
     for (int c = 0; c < columns; c++) {
         format_n(sizes[c], text, sizeof text);
