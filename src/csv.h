@@ -26,10 +26,10 @@ struct csv_row {
     char text[8192];
     size_t length;
 };
-void csv_text(struct csv_row *row, const char *text);       /* commas, quotes, controls and non-ASCII become spaces */
-void csv_integer(struct csv_row *row, uint64_t value);      /* UNKNOWN: missing */
-void csv_positive(struct csv_row *row, uint64_t value);     /* 0: missing */
-void csv_number(struct csv_row *row, double value);         /* %.9g; not finite: missing */
+void csv_text(struct csv_row *row, const char *text);   /* commas, quotes, controls and non-ASCII become spaces */
+void csv_integer(struct csv_row *row, uint64_t value);  /* UNKNOWN: missing */
+void csv_positive(struct csv_row *row, uint64_t value); /* 0: missing */
+void csv_number(struct csv_row *row, double value);     /* %.9g; not finite: missing */
 void csv_missing(struct csv_row *row);
 
 struct csv_file {

@@ -102,10 +102,10 @@ static struct row timed_row(enum status status)
 
 static void test_results(void)
 {
-    static const char *const times[] = {"samples",      "device_min_s",  "device_q1_s",    "device_median_s",
-                                        "device_q3_s",  "device_max_s",  "device_ci_lo_s", "device_ci_hi_s",
-                                        "host_samples", "host_min_s",    "host_median_s",  "host_ci_lo_s",
-                                        "host_ci_hi_s", "prepare_s",     "elements_per_s", "useful_gb_per_s"};
+    static const char *const times[] = {"samples",      "device_min_s", "device_q1_s",    "device_median_s",
+                                        "device_q3_s",  "device_max_s", "device_ci_lo_s", "device_ci_hi_s",
+                                        "host_samples", "host_min_s",   "host_median_s",  "host_ci_lo_s",
+                                        "host_ci_hi_s", "prepare_s",    "elements_per_s", "useful_gb_per_s"};
     struct csv_row text;
     char value[64], why[300] = "";
     struct row row = timed_row(STATUS_OK);
@@ -113,13 +113,20 @@ static void test_results(void)
     report(fields(csv_results_header) == 42 && fields(text.text) == 43, "results_columns",
            "42 columns, and one comma behind the last field until the row is written");
 
-    static const char *const expected[][2] = {{"device", "cpu"},        {"n", "1000"},
-                                              {"op", "sum"},            {"launch", "stream"},
-                                              {"cache", "warm"},        {"status", "ok"},
-                                              {"launches", "10"},       {"additions", ""},
-                                              {"max_rel_err", ""},      {"device_median_s", "2e-06"},
-                                              {"bytes_useful", "8000"}, {"host_samples", "8"},
-                                              {"elements_per_s", "500000000"}, {"useful_gb_per_s", "4"}};
+    static const char *const expected[][2] = {{"device", "cpu"},
+                                              {"n", "1000"},
+                                              {"op", "sum"},
+                                              {"launch", "stream"},
+                                              {"cache", "warm"},
+                                              {"status", "ok"},
+                                              {"launches", "10"},
+                                              {"additions", ""},
+                                              {"max_rel_err", ""},
+                                              {"device_median_s", "2e-06"},
+                                              {"bytes_useful", "8000"},
+                                              {"host_samples", "8"},
+                                              {"elements_per_s", "500000000"},
+                                              {"useful_gb_per_s", "4"}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         field(text.text, expected[i][0], value, sizeof value);
         if (strcmp(value, expected[i][1]))

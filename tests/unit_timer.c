@@ -13,17 +13,17 @@ static void report(bool right, const char *name, const struct row *row)
     if (right)
         printf("ok %s\n", name);
     else
-        printf("not ok %s: %s, %d runs, %d samples of %d, median %.3g s, %.3g..%.3g s, host %d samples, median %.3g s\n",
-               name, status_name(row->status), runs, row->device.samples, row->repeats, row->device.median,
-               row->device.min, row->device.max, row->host.samples, row->host.median);
+        printf(
+            "not ok %s: %s, %d runs, %d samples of %d, median %.3g s, %.3g..%.3g s, host %d samples, median %.3g s\n",
+            name, status_name(row->status), runs, row->device.samples, row->repeats, row->device.median,
+            row->device.min, row->device.max, row->host.samples, row->host.median);
     failures += !right;
 }
 
 static void spin(double seconds)
 {
     double until = timer_now_s() + seconds;
-    while (timer_now_s() < until) {
-    }
+    while (timer_now_s() < until) {}
     runs++;
 }
 

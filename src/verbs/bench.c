@@ -21,10 +21,10 @@ struct bench {
     const struct settings *settings;
     const struct point *points;
     int count;
-    struct row *rows;  /* of the points done so far */
+    struct row *rows; /* of the points done so far */
     int done;
-    bool sizes_given;  /* by the user: memory that does not suffice is then a failure */
-    bool stop;         /* nothing more can be written */
+    bool sizes_given; /* by the user: memory that does not suffice is then a failure */
+    bool stop;        /* nothing more can be written */
     bool no_device;
     time_t started;
     struct machine machine;
@@ -75,14 +75,12 @@ static void describe(const struct point *point, char *text, size_t size)
 
 /* ---- the plan, shown and not carried out */
 
-static const char *unsupported(const struct point *point)
+/* NULL, or why there would be no number. */
+static const char *unsupported(const struct point *point, struct problem *problem)
 {
-    struct problem problem;
     const char *reason = point_unavailable(point);
-    if (reason || !point->algorithm->refuse)
-        return reason;
-    point_problem(point, &problem);
-    return point->algorithm->refuse(&problem);
+    point_problem(point, problem);
+    return reason || !point->algorithm->refuse ? reason : point->algorithm->refuse(problem);
 }
 
 static int show_plan(const struct settings *settings, const struct point *points, int count)
@@ -94,7 +92,8 @@ static int show_plan(const struct settings *settings, const struct point *points
            "launches", "additions", "memory MiB");
     for (int i = 0; i < count; i++) {
         const struct point *point = &points[i];
-        const char *reason = unsupported(point);
+        struct problem problem;
+        const char *reason = unsupported(point, &problem);
         char threads[16] = "-", launches[24], additions[24], memory[24] = "unknown";
         if (point->threads)
             snprintf(threads, sizeof threads, "%d", point->threads);
@@ -150,8 +149,8 @@ static void on_hello(void *arg, const struct worker_hello *hello)
         bench->stop = true;
         return;
     }
-    progress_note(&bench->progress, false, "scanbench: %d points on %s, into %s", bench->count,
-                  hello->properties.name, bench->folder);
+    progress_note(&bench->progress, false, "scanbench: %d points on %s, into %s", bench->count, hello->properties.name,
+                  bench->folder);
 }
 
 static void on_start(void *arg, int index)
@@ -243,8 +242,7 @@ static bool same_line(const struct point *a, const struct point *b)
 /* Is the point shown in the table of `head`: the same kind, type and operator, or a copy of its type? */
 static bool in_table(const struct point *head, const struct point *point)
 {
-    return point->type == head->type &&
-           (point->kind == COPY || (point->kind == head->kind && point->op == head->op));
+    return point->type == head->type && (point->kind == COPY || (point->kind == head->kind && point->op == head->op));
 }
 
 static void format_cell(const struct bench *bench, const struct point *line, uint64_t n, char *cell, size_t size)
@@ -275,8 +273,8 @@ static void print_table(const struct bench *bench, int head)
 
     for (int c = 0; c < columns; c++)
         sizes[c] = settings->sizes[columns > 1 ? c * (settings->size_count - 1) / (columns - 1) : 0];
-    printf("%s %s %s, median of the device time (of the host's for a host algorithm)\n%-22s", kind_name(first->kind), type_name(first->type), op_name(first->op),
-           "n");
+    printf("%s %s %s, median of the device time (of the host's for a host algorithm)\n%-22s", kind_name(first->kind),
+           type_name(first->type), op_name(first->op), "n");
     for (int c = 0; c < columns; c++) {
         format_n(sizes[c], text, sizeof text);
         printf(" %12s", text);
@@ -320,8 +318,8 @@ static void print_tables(const struct bench *bench)
         unstable += bench->rows[i].status == STATUS_UNSTABLE;
     }
     if (unstable)
-        printf("~ %d of %d rows are unstable: a limit on samples or time came before a median within 1 %%\n\n", unstable,
-               bench->done);
+        printf("~ %d of %d rows are unstable: a limit on samples or time came before a median within 1 %%\n\n",
+               unstable, bench->done);
 }
 
 static int finish(struct bench *bench)
