@@ -73,7 +73,7 @@ void machine_describe(struct machine *machine, const struct settings *settings, 
 
 void machine_slug(const struct machine *machine, char *slug, size_t size)
 {
-    bool gpu = !strcmp(machine->device.kind, "cuda");
+    bool gpu = !strcmp(machine->device.kind, "cuda") && machine->device.name[0];
     char name[160];
     if (machine->settings->machine)
         snprintf(name, sizeof name, "%s", machine->settings->machine);

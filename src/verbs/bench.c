@@ -149,8 +149,8 @@ static void on_hello(void *arg, const struct worker_hello *hello)
         bench->stop = true;
         return;
     }
-    progress_note(&bench->progress, false, "scanbench: %d points on %s, into %s", bench->count, hello->properties.name,
-                  bench->folder);
+    progress_note(&bench->progress, false, "scanbench: %d points on %s, into %s", bench->count,
+                  hello->properties.name[0] ? hello->properties.name : bench->machine.host_cpu, bench->folder);
 }
 
 static void on_start(void *arg, int index)
