@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU device as the harness sees it: there is always exactly one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/cpu/block.h"
+#include "device/cpu/cpu.h"
+
+static bool is_open;
+
+int device_count(int *count, char *why, size_t size)
+{
+    *count = 1;
+    if (size)
+        why[0] = 0;
+    return 0;
+}
+
+static uint64_t host_memory_bytes(void)
+{
+    return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+}
+
+int device_open(int index, const struct device_options *options, char *why, size_t size)
+{
+    if (index != 0) {
+        snprintf(why, size, "device %d: there is one CPU device, number 0", index);
+        return 101;
+    }
+    if (is_open)
+        device_close();
+    struct device_options all = *options;
+    if (!all.memory_bytes)
+        all.memory_bytes = host_memory_bytes() / 2;
+    if (all.workers <= 0)
+        all.workers = int(sysconf(_SC_NPROCESSORS_ONLN));
+    if (all.launch_limit_s <= 0)
+        all.launch_limit_s = 60;
+    if (!cpu_memory_open(all.memory_bytes)) {
+        snprintf(why, size, "the host refuses %llu MiB for the CPU device's memory (--memory)",
+                 static_cast<unsigned long long>(all.memory_bytes >> 20));
+        return DEVICE_ERROR_MEMORY;
+    }
+    cpu_clear_error();
+    cpu_start(&all);
+    is_open = true;
+    return 0;
+}
+
+void device_close(void)
+{
+    if (!is_open)
+        return;
+    cpu_stop();
+    cpu_memory_close();
+    cpu_clear_error();
+    is_open = false;
+}
+
+void device_get_properties(struct device_properties *properties)
+{
+    memset(properties, 0, sizeof *properties);
+    snprintf(properties->kind, sizeof properties->kind, "cpu");
+    properties->ecc = -1;
+    properties->sm_count = worker_count;
+    properties->memory_bytes = cpu_options.memory_bytes;
+    const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    properties->l2_bytes = l2 > 0 ? uint64_t(l2) : 0;
+    snprintf(properties->name, sizeof properties->name, "unknown CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[256];
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (!strncmp(line, "model name", 10) && colon) {
+            snprintf(properties->name, sizeof properties->name, "%.*s", int(strcspn(colon + 2, "\n")), colon + 2);
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
+}
+
+int device_synchronize(void)
+{
+    return device_error();
+}
+
+struct device_event {
+    double time_s;
+};
+
+struct device_event *device_event_create(void)
+{
+    return static_cast<struct device_event *>(calloc(1, sizeof(struct device_event)));
+}
+
+void device_event_destroy(struct device_event *event)
+{
+    free(event);
+}
+
+void device_event_record(struct device_event *event)
+{
+    event->time_s = clock_s();
+}
+
+double device_event_elapsed_s(const struct device_event *start, const struct device_event *end)
+{
+    return end->time_s - start->time_s;
+}
+
+/* The smallest step seen between two readings of the clock. */
+double device_event_resolution_s(void)
+{
+    double finest = 1;
+    for (int i = 0; i < 1000; i++) {
+        const double start = clock_s();
+        double now = start;
+        while (now == start)
+            now = clock_s();
+        if (now - start < finest)
+            finest = now - start;
+    }
+    return finest;
+}

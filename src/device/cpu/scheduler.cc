@@ -1,0 +1,783 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The schedulers of the CPU device (fiber.h says how the two divide the work) and the blocks they run.
+ *
+ * Everything here belongs to one OS thread: a block never moves to another worker, so nothing needs a lock.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "device/cpu/block.h"
+
+__thread struct worker_state worker __attribute__((tls_model("local-exec")));
+__thread struct worker_private *worker_own;
+
+static unsigned index_of(const struct slot *slot)
+{
+    return unsigned(slot - worker.slots);
+}
+
+static unsigned warps_of(unsigned threads)
+{
+    return (threads + WARP - 1) / WARP;
+}
+
+static uint64_t random_next(void)
+{
+    /* xorshift64* */
+    uint64_t x = worker_own->random;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    worker_own->random = x;
+    return x * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+/* ---------------------------------------------------------------------------------------------- blocks */
+
+static void *map(size_t bytes)
+{
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        fprintf(stderr, "scanbench: the CPU device cannot map %zu bytes for a block\n", bytes);
+        abort();
+    }
+    return memory;
+}
+
+#if FIBER_ASSEMBLY
+/* The sentinel behind the last slot: a round is over, the next begins with the first thread. */
+asm(".text\n"
+    ".type fiber_sentinel, @function\n"
+    "fiber_sentinel:\n\t"
+    "movq 16(%rsi), %rsi\n\t"
+    "movq (%rsi), %rsp\n\t"
+    "movq 16(%rsi), %rbp\n\t"
+    "jmpq *8(%rsi)\n"
+    ".size fiber_sentinel, .-fiber_sentinel\n");
+extern "C" void fiber_sentinel(void);
+#endif
+
+static char *stack_bottom(const struct block *b, unsigned i)
+{
+    return b->stacks + i * STACK_STRIDE;
+}
+
+static struct block *block_create(void)
+{
+    struct block *b = static_cast<struct block *>(map(sizeof *b));
+    b->queues = static_cast<struct copy_queue *>(map(MAX_THREADS * sizeof *b->queues));
+    b->slots = static_cast<struct slot *>(map((MAX_THREADS + 1) * sizeof *b->slots));
+    b->exchanges = static_cast<struct exchange *>(map((MAX_THREADS / WARP * 2 + MAX_THREADS) * sizeof *b->exchanges));
+    b->shared = static_cast<char *>(map(SHARED_BYTES));
+    /* One guard page at the end, where the lowest stack would run out; the others have a canary. */
+    const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    b->stacks_bytes = (MAX_THREADS * STACK_STRIDE + page - 1) / page * page + page;
+    b->stacks = static_cast<char *>(map(b->stacks_bytes));
+    mprotect(b->stacks, page, PROT_NONE);
+    b->stacks += page;
+    for (unsigned i = 0; i < MAX_THREADS; i++)
+        memcpy(stack_bottom(b, i), &CANARY, sizeof CANARY);
+    return b;
+}
+
+#if FIBER_ASSEMBLY
+static void *stack_top(const struct block *b, unsigned i)
+{
+    /* As after a call: 8 below a multiple of 16. */
+    return stack_bottom(b, i) + STACK_BYTES + 64 - 8 - (uintptr_t(stack_bottom(b, i)) & 15);
+}
+#else
+static void thread_begins(void)
+{
+    worker.kernel->thread(nullptr, worker.current);
+}
+#endif
+
+/* Gives every thread from `first` on its beginning. */
+static void threads_begin(struct block *b, unsigned first)
+{
+    const unsigned n = worker.threads;
+#if FIBER_ASSEMBLY
+    void *begin = reinterpret_cast<void *>(worker.kernel->thread);
+    char *top = static_cast<char *>(stack_top(b, 0));
+    for (unsigned i = first; i < n; i++) {
+        b->slots[i].stack = top + i * STACK_STRIDE;
+        b->slots[i].resume = begin;
+    }
+    struct slot *sentinel = &b->slots[n];
+    sentinel->stack = top;
+    sentinel->resume = reinterpret_cast<void *>(fiber_sentinel);
+    sentinel->frame = b->slots;
+#else
+    for (unsigned i = first; i < n; i++) {
+        if (!b->slots[i].stack)
+            b->slots[i].stack = calloc(1, sizeof(ucontext_t));
+        ucontext_t *context = static_cast<ucontext_t *>(b->slots[i].stack);
+        getcontext(context);
+        context->uc_stack.ss_sp = stack_bottom(b, i) + 16;
+        context->uc_stack.ss_size = STACK_BYTES - 16;
+        context->uc_link = nullptr;
+        makecontext(context, thread_begins, 0);
+    }
+    for (unsigned i = 0; i < first; i++)
+        if (!b->slots[i].stack)
+            b->slots[i].stack = calloc(1, sizeof(ucontext_t));
+#endif
+    if (b->mixed_exchanges) {
+        b->mixed_exchanges = false;
+        for (unsigned i = 0; i < n; i++)
+            b->slots[i].exchange = 0;
+    }
+}
+
+static void copies_forget(struct block *b)
+{
+    for (unsigned i = 0; i < MAX_THREADS; i++)
+        b->queues[i].count = b->queues[i].batch = 0;
+    b->copies_pending = false;
+}
+
+/* Makes `b` resident as block `index` of the grid. */
+static void block_enters(struct block *b, uint64_t index)
+{
+    struct worker_private *own = worker_own;
+    if (own->resident_count == own->capacity) {
+        own->in_kernel = 0; /* no jump out of realloc */
+        own->capacity = own->capacity ? 2 * own->capacity : 16;
+        own->resident = static_cast<struct block **>(realloc(own->resident, own->capacity * sizeof *own->resident));
+        own->spare = static_cast<struct block **>(realloc(own->spare, own->capacity * sizeof *own->spare));
+        own->in_kernel = 1;
+    }
+    own->resident[own->resident_count++] = b;
+    b->index = index;
+    if (b->copies_pending)
+        copies_forget(b);
+    const uint32_t shape[3] = {worker.threads_x, worker.threads_y, worker.threads_z};
+    if (memcmp(b->shape, shape, sizeof shape)) {
+        memcpy(b->shape, shape, sizeof shape);
+        for (unsigned i = 0; i < worker.threads; i++) {
+            b->slots[i].x = uint16_t(i % shape[0]);
+            b->slots[i].y = uint16_t(i / shape[0] % shape[1]);
+            b->slots[i].z = uint16_t(i / shape[0] / shape[1]);
+        }
+        b->mixed_exchanges = true;
+    }
+}
+
+static void block_use(struct block *b)
+{
+    worker.block = b;
+    worker.slots = b->slots;
+    worker.exchanges = b->exchanges;
+    worker.shared = b->shared;
+}
+
+static void block_leaves(struct block *b)
+{
+    struct worker_private *own = worker_own;
+    unsigned i = 0;
+    while (own->resident[i] != b)
+        i++;
+    own->resident[i] = own->resident[--own->resident_count];
+    if (b != own->loop_block)
+        own->spare[own->spare_count++] = b;
+    worker.events++;
+    own->spinning = false;
+}
+
+void fiber_fill_shared(void)
+{
+    if (worker_own->loop_block->copies_pending)
+        copies_forget(worker_own->loop_block);
+    memset(worker.shared, 0xa5, worker.shared_bytes);
+}
+
+uint32_t fiber_reserve_shared(const char *name, size_t bytes)
+{
+    const uint32_t offset = (worker.shared_bytes + 15) & ~15u;
+    if (offset + bytes > SHARED_BYTES)
+        launch_failed(1, "kernel %s: shared array %s needs %zu bytes, %zu of %zu are left", worker.kernel->name, name,
+                      bytes, SHARED_BYTES - offset, SHARED_BYTES);
+    worker.shared_bytes = offset + uint32_t(bytes);
+    memset(worker.shared + offset, 0xa5, bytes);
+    for (unsigned i = 0; i < worker_own->resident_count; i++)
+        memset(worker_own->resident[i]->shared + offset, 0xa5, bytes);
+    return offset;
+}
+
+/* The next block of the grid for this worker, or false. */
+static bool block_draw(uint64_t *index)
+{
+    if (worker.block_next == worker.block_last) {
+        const uint64_t first = grid.next.fetch_add(grid.chunk, std::memory_order_relaxed);
+        if (first >= grid.count || grid.failed.load(std::memory_order_relaxed))
+            return false;
+        worker.block_next = first;
+        worker.block_last = first + grid.chunk < grid.count ? first + grid.chunk : grid.count;
+    }
+    const uint64_t ticket = worker.block_next++;
+    *index = uint64_t((static_cast<unsigned __int128>(ticket) * grid.stride + grid.shift) % grid.count);
+    return true;
+}
+
+static bool blocks_left(void)
+{
+    return worker.block_next < worker.block_last || grid.next.load(std::memory_order_relaxed) < grid.count;
+}
+
+/* Makes one more block resident, all of its threads fibers under the general scheduler. */
+static bool block_admit(void)
+{
+    uint64_t index;
+    if (!block_draw(&index))
+        return false;
+    struct worker_private *own = worker_own;
+    struct block *b = own->spare_count ? own->spare[--own->spare_count] : block_create();
+    block_enters(b, index);
+    const unsigned n = worker.threads;
+    if (worker.shared_bytes)
+        memset(b->shared, 0xa5, worker.shared_bytes);
+    b->mixed_exchanges = true;
+    threads_begin(b, 0);
+    b->general = true;
+    b->live = b->ready = n;
+    b->spinning = b->at_barrier = 0;
+    b->ready_set.clear();
+    b->spinning_set.clear();
+    for (unsigned i = 0; i < n; i++) {
+        b->state[i] = READY;
+        b->ready_set.add(i);
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- choice */
+
+static void make_ready(struct block *b, unsigned i)
+{
+    b->state[i] = READY;
+    b->ready_set.add(i);
+    b->ready++;
+}
+
+/* Nobody can go on and no memory is waited for: the program is wrong. */
+[[noreturn]] static void fail_deadlock(void)
+{
+    const struct block *b = worker_own->resident[0];
+    unsigned barrier = 0, warp = 0, ended = 0;
+    for (unsigned i = 0; i < worker.threads; i++) {
+        barrier += b->state[i] == AT_BARRIER;
+        warp += b->state[i] == IN_WARP;
+        ended += b->state[i] == ENDED;
+    }
+    launch_failed(719, "kernel %s: block %llu cannot go on: %u threads wait at a barrier, %u in a warp operation, %u have ended",
+                  worker.kernel->name, static_cast<unsigned long long>(b->index), barrier, warp, ended);
+    abort();
+}
+
+/* Everybody polls and nothing has changed for long: what they wait for is not resident, or does not come. */
+[[noreturn]] static void fail_stall(void)
+{
+    uint64_t resident = 0;
+    for (int i = 0; i < worker_count; i++)
+        if (worker_list[i].active)
+            resident += worker_list[i].resident_count;
+    if (blocks_left())
+        launch_failed(720, "kernel %s: nothing makes progress: more than %llu blocks must be resident, %llu are (--resident)",
+                      worker.kernel->name, static_cast<unsigned long long>(resident),
+                      static_cast<unsigned long long>(resident));
+    else
+        launch_failed(719, "kernel %s: nothing makes progress: the %llu resident blocks wait for memory that nobody writes",
+                      worker.kernel->name, static_cast<unsigned long long>(resident));
+    abort();
+}
+
+constexpr double STALL_S = 0.3;
+
+/* All threads of this worker poll: lets other workers run, and notices when nobody gets anywhere. */
+static void poll_round(void)
+{
+    struct worker_private *own = worker_own;
+    if (grid.failed.load(std::memory_order_relaxed))
+        launch_failed(0, "%s", "");
+    uint64_t events = 0;
+    bool all_spin = true;
+    own->spinning = true;
+    for (int i = 0; i < worker_count; i++) {
+        events += *const_cast<volatile uint64_t *>(&worker_list[i].state->events);
+        all_spin = all_spin && (!worker_list[i].active || worker_list[i].spinning);
+    }
+    if (!all_spin || events != own->fruitless_events) {
+        own->fruitless = 0;
+        own->fruitless_events = events;
+    }
+    if (own->fruitless == 0)
+        own->fruitless_since_s = clock_s();
+    if (++own->fruitless % 1024 == 0 && clock_s() - own->fruitless_since_s > STALL_S)
+        fail_stall();
+    if (own->fruitless % 16 == 0)
+        sched_yield();
+    for (unsigned k = 0; k < own->resident_count; k++) {
+        struct block *b = own->resident[k];
+        for (unsigned w = 0; w < warps_of(worker.threads); w++)
+            for (uint32_t bits = b->spinning_set.warp(w); bits; bits &= bits - 1)
+                make_ready(b, w * WARP + unsigned(__builtin_ctz(bits)));
+        b->spinning_set.clear();
+        b->spinning = 0;
+    }
+}
+
+/* Whose turn is it? A slot of a resident block, or home when none is left. */
+static struct slot *choose(unsigned from)
+{
+    struct worker_private *own = worker_own;
+    for (;;) {
+        if (own->resident_count == 0 && !(grid.eager && blocks_left()))
+            return &own->home;
+        while (grid.eager && own->resident_count < grid.eager)
+            if (!block_admit())
+                break;
+        if (own->resident_count == 0)
+            return &own->home;
+
+        struct block *b = worker.block;
+        const unsigned start = cpu_options.schedule == SCHEDULE_SHUFFLED ? unsigned(random_next() % own->resident_count) : 0;
+        if (cpu_options.schedule == SCHEDULE_SHUFFLED || !b || !b->ready) {
+            b = nullptr;
+            for (unsigned k = 0; k < own->resident_count && !b; k++) {
+                struct block *candidate = own->resident[(start + k) % own->resident_count];
+                if (candidate->ready)
+                    b = candidate;
+            }
+        }
+        if (b) {
+            if (b != worker.block) {
+                block_use(b);
+                worker.expected = STOP_GENERAL;
+                worker.kernel->enter_block(b->index);
+                from = 0;
+            }
+            unsigned i;
+            if (cpu_options.schedule == SCHEDULE_ASCENDING)
+                i = b->ready_set.next(from % MAX_THREADS);
+            else if (cpu_options.schedule == SCHEDULE_DESCENDING)
+                i = b->ready_set.previous((from + MAX_THREADS - 2) % MAX_THREADS);
+            else
+                i = b->ready_set.next(unsigned(random_next() % worker.threads));
+            b->ready_set.remove(i);
+            b->ready--;
+            return &b->slots[i];
+        }
+        if (own->resident_count < grid.limit && block_admit())
+            continue;
+        bool waits = false;
+        for (unsigned k = 0; k < own->resident_count; k++)
+            waits = waits || own->resident[k]->spinning;
+        if (!waits)
+            fail_deadlock();
+        poll_round();
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- general scheduler */
+
+/* Can the ring take this block again? All of its threads stand at the same barrier. */
+static bool ring_possible(const struct block *b)
+{
+    return FIBER_ASSEMBLY && cpu_options.schedule == SCHEDULE_ASCENDING && !grid.eager && worker.threads % WARP == 0 &&
+           b->live == worker.threads && worker_own->resident_count == 1 && b == worker_own->loop_block;
+}
+
+static void barrier_opens(struct block *b)
+{
+    worker.events++;
+    worker_own->spinning = false;
+    b->at_barrier = 0;
+    if (ring_possible(b)) {
+        b->general = false;
+        b->round = STOP_BARRIER;
+        worker.expected = STOP_BARRIER;
+        for (unsigned i = 0; i < worker.threads; i++)
+            b->slots[i].exchange = 0;
+        b->mixed_exchanges = false;
+        return;
+    }
+    for (unsigned i = 0; i < worker.threads; i++)
+        if (b->state[i] == AT_BARRIER)
+            make_ready(b, i);
+}
+
+/* If the warp operation that thread `i` waits in has all its live lanes, hands out the values. */
+static void warp_completes(struct block *b, unsigned i)
+{
+    const unsigned first = i / WARP * WARP, n = worker.threads;
+    const uint32_t mask = b->mask[i], stop = b->stop[i];
+    uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < WARP && first + lane < n; lane++) {
+        if (!(mask >> lane & 1) || b->state[first + lane] == ENDED)
+            continue;
+        if (b->state[first + lane] != IN_WARP || b->mask[first + lane] != mask || b->stop[first + lane] != stop)
+            return;
+        lanes |= 1u << lane;
+    }
+    struct exchange all;
+    memset(&all, 0xa5, sizeof all);
+    all.ballot = 0;
+    for (unsigned lane = 0; lane < WARP; lane++) {
+        if (lanes >> lane & 1) {
+            all.value[lane] = b->value[first + lane];
+            all.ballot |= uint32_t(b->value[first + lane] != 0) << lane;
+        }
+    }
+    worker.events++;
+    b->mixed_exchanges = true;
+    for (unsigned lane = 0; lane < WARP; lane++) {
+        if (lanes >> lane & 1) {
+            b->slots[first + lane].exchange = 2;
+            b->exchanges[warps_of(n) * 2 + first + lane] = all;
+            make_ready(b, first + lane);
+        }
+    }
+}
+
+/* From the ring to the general scheduler. What each thread does follows from where the ring stands: those before
+ * thread `i` in its warp have stopped like each other, earlier warps have stopped as the round says, all others can go on. */
+static void leave_ring(struct block *b, unsigned i)
+{
+    const unsigned n = worker.threads, first = i / WARP * WARP;
+    const uint32_t warp_stop = worker.expected, round_stop = b->round;
+    b->general = true;
+    b->live = n;
+    b->ready = b->spinning = b->at_barrier = 0;
+    b->ready_set.clear();
+    b->spinning_set.clear();
+    for (unsigned j = 0; j < n; j++) {
+        const uint32_t stop = j >= i ? uint32_t(STOP_GENERAL) : j >= first ? warp_stop : round_stop;
+        if (j == i) {
+            b->state[j] = READY; /* it runs: not in the set */
+        } else if (stop == STOP_GENERAL) {
+            make_ready(b, j);
+        } else if (stop == STOP_BARRIER) {
+            b->state[j] = AT_BARRIER;
+            b->at_barrier++;
+        } else if (stop == STOP_END) {
+            b->state[j] = ENDED;
+            b->live--;
+        } else {
+            const struct exchange *given = &b->exchanges[j / WARP * 2 + b->slots[j].exchange];
+            b->state[j] = IN_WARP;
+            b->stop[j] = stop;
+            b->mask[j] = FULL_MASK;
+            b->value[j] = stop == STOP_BALLOT ? given->ballot >> j % WARP & 1 : given->value[j % WARP];
+        }
+    }
+    /* Thread 0 has ended: the frame that waits in its slot is the block's way home. */
+    if (b->state[0] == ENDED) {
+        worker_own->home = b->slots[0];
+        worker_own->home_block = b;
+    }
+    worker.expected = STOP_GENERAL;
+    b->mixed_exchanges = true;
+}
+
+
+void fiber_leave_loop(unsigned index)
+{
+    struct worker_private *own = worker_own;
+    struct block *b = own->loop_block;
+    const unsigned n = worker.threads;
+    block_enters(b, worker.block_next - 1);
+    block_use(b);
+    threads_begin(b, index + 1);
+    worker.current = &b->slots[index];
+    worker.expected = STOP_GENERAL;
+    b->general = true;
+    if (index == 0) {
+        b->live = n;
+        if (ring_possible(b)) {
+            b->general = false;
+            return;
+        }
+    }
+    b->live = n - index;
+    b->ready = b->spinning = b->at_barrier = 0;
+    b->ready_set.clear();
+    b->spinning_set.clear();
+    for (unsigned i = 0; i < n; i++) {
+        if (i > index)
+            make_ready(b, i);
+        else
+            b->state[i] = i < index ? ENDED : READY;
+    }
+}
+
+bool fiber_enter(uint32_t stop)
+{
+    struct block *b = worker.block;
+    if (b->general)
+        return false;
+    const unsigned i = index_of(worker.current);
+    if (i % WARP == 0 && stop < STOP_PARTIAL) {
+        if (i == 0 && stop < STOP_EXCHANGE)
+            b->round = stop;
+        if (stop >= STOP_EXCHANGE || stop == b->round) {
+            worker.expected = stop;
+            return true;
+        }
+    }
+    leave_ring(b, i);
+    return false;
+}
+
+void fiber_stop(uint32_t stop, uint32_t mask, uint64_t value)
+{
+    struct block *b = worker.block;
+    struct slot *me = worker.current;
+    const unsigned i = index_of(me);
+    struct slot *next = nullptr;
+    if (stop == STOP_BARRIER) {
+        b->state[i] = AT_BARRIER;
+        if (++b->at_barrier == b->live) {
+            barrier_opens(b);
+            if (!b->general)
+                next = b->slots;
+        }
+    } else if (stop == STOP_SPIN) {
+        b->state[i] = SPINNING;
+        b->spinning_set.add(i);
+        b->spinning++;
+        *worker.kernel->spins = true;
+    } else {
+        b->state[i] = IN_WARP;
+        b->stop[i] = stop;
+        b->mask[i] = mask;
+        b->value[i] = value;
+        warp_completes(b, i);
+    }
+    if (!next)
+        next = choose(i + 1);
+    if (next != me)
+        fiber_switch(me, next);
+}
+
+/* What the end of thread `i` means for those that wait. True: the block has ended. */
+static bool thread_ends(struct block *b, unsigned i)
+{
+    b->state[i] = ENDED;
+    if (--b->live == 0)
+        return true;
+    if (b->at_barrier == b->live)
+        barrier_opens(b);
+    const unsigned first = i / WARP * WARP;
+    for (unsigned j = first; j < first + WARP && j < worker.threads; j++)
+        if (b->state[j] == IN_WARP && (b->mask[j] >> i % WARP & 1))
+            warp_completes(b, j);
+    return false;
+}
+
+void fiber_end(void)
+{
+    struct worker_private *own = worker_own;
+    struct block *b = worker.block;
+    const unsigned i = index_of(worker.current);
+    if (thread_ends(b, i)) {
+        if (b == own->home_block)
+            fiber_jump(&own->home);
+        block_leaves(b);
+        worker.block = nullptr;
+    }
+    fiber_jump(choose(i + 1));
+}
+
+void fiber_finish_block(void)
+{
+    struct worker_private *own = worker_own;
+    struct block *b = worker.block;
+    struct slot *me = worker.current;
+    if (worker.expected == STOP_END || fiber_enter(STOP_END)) {
+        fiber_switch(me, me + 1);
+    } else if (!thread_ends(b, index_of(me))) {
+        own->home_block = b;
+        fiber_switch(&own->home, choose(index_of(me) + 1));
+    }
+    own->home_block = nullptr;
+    block_leaves(b);
+    worker.block = nullptr;
+    while (own->resident_count) {
+        struct slot *next = choose(0);
+        if (next == &own->home)
+            break;
+        fiber_switch(&own->home, next);
+    }
+    worker.block = nullptr;
+    worker.shared = own->loop_block->shared;
+    worker.expected = STOP_GENERAL;
+}
+
+/* ---------------------------------------------------------------------------------------------- asynchronous copies */
+
+static struct copy_queue *queue_of(unsigned index)
+{
+    struct block *b = worker.block ? worker.block : worker_own->loop_block;
+    b->copies_pending = true;
+    return &b->queues[index];
+}
+
+void fiber_copy_async(unsigned index, void *to, const void *from, size_t bytes, size_t zeros)
+{
+    struct copy_queue *queue = queue_of(index);
+    if (queue->count == queue->capacity) {
+        worker_own->in_kernel = 0;
+        queue->capacity = queue->capacity ? 2 * queue->capacity : 8;
+        queue->copies = static_cast<struct pending_copy *>(realloc(queue->copies, queue->capacity * sizeof *queue->copies));
+        worker_own->in_kernel = 1;
+    }
+    memset(to, 0xa5, bytes);
+    queue->copies[queue->count++] = {to, from, bytes, zeros, queue->batch};
+}
+
+void fiber_copy_commit(unsigned index)
+{
+    queue_of(index)->batch++;
+}
+
+/* Carries out all but the copies of the `prior` newest batches. */
+void fiber_copy_wait(unsigned index, unsigned prior)
+{
+    struct copy_queue *queue = queue_of(index);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < queue->count; i++) {
+        const struct pending_copy *copy = &queue->copies[i];
+        if (copy->batch + prior >= queue->batch) {
+            queue->copies[kept++] = *copy;
+        } else {
+            memcpy(copy->to, copy->from, copy->bytes - copy->zeros);
+            memset(static_cast<char *>(copy->to) + copy->bytes - copy->zeros, 0, copy->zeros);
+        }
+    }
+    queue->count = kept;
+}
+
+/* ---------------------------------------------------------------------------------------------- running */
+
+void scheduler_begin(struct worker_private *own)
+{
+    worker_own = own;
+    own->state = &worker;
+    own->loop_block = block_create();
+    worker.shared = own->loop_block->shared;
+#if !FIBER_ASSEMBLY
+    own->home.stack = calloc(1, sizeof(ucontext_t));
+#endif
+}
+
+static void block_destroy(struct block *b)
+{
+    const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    for (unsigned i = 0; i < MAX_THREADS; i++)
+        free(b->queues[i].copies);
+#if !FIBER_ASSEMBLY
+    for (unsigned i = 0; i <= MAX_THREADS; i++)
+        free(b->slots[i].stack);
+#endif
+    munmap(b->queues, MAX_THREADS * sizeof *b->queues);
+    munmap(b->stacks - page, b->stacks_bytes);
+    munmap(b->shared, SHARED_BYTES);
+    munmap(b->exchanges, (MAX_THREADS / WARP * 2 + MAX_THREADS) * sizeof *b->exchanges);
+    munmap(b->slots, (MAX_THREADS + 1) * sizeof *b->slots);
+    munmap(b, sizeof *b);
+}
+
+void scheduler_end(void)
+{
+    struct worker_private *own = worker_own;
+    block_destroy(own->loop_block);
+    while (own->spare_count)
+        block_destroy(own->spare[--own->spare_count]);
+    free(own->resident);
+    free(own->spare);
+#if !FIBER_ASSEMBLY
+    free(own->home.stack);
+#endif
+}
+
+static bool stacks_whole(const struct block *b)
+{
+    for (unsigned i = 0; i < MAX_THREADS; i++)
+        if (memcmp(stack_bottom(b, i), &CANARY, sizeof CANARY))
+            return false;
+    return true;
+}
+
+bool scheduler_stacks_whole(const struct worker_private *own)
+{
+    bool whole = stacks_whole(own->loop_block);
+    for (unsigned i = 0; i < own->spare_count; i++)
+        whole = whole && stacks_whole(own->spare[i]);
+    return whole;
+}
+
+/* After a failed launch no fiber goes on: all blocks are free again. */
+static void abandon(void)
+{
+    struct worker_private *own = worker_own;
+    for (unsigned i = 0; i < own->resident_count; i++) {
+        own->resident[i]->mixed_exchanges = true;
+        own->resident[i]->copies_pending = true;
+        if (own->resident[i] != own->loop_block)
+            own->spare[own->spare_count++] = own->resident[i];
+    }
+    own->resident_count = 0;
+    own->home_block = nullptr;
+    worker.block = nullptr;
+    worker.shared = own->loop_block->shared;
+}
+
+void scheduler_run(void)
+{
+    struct worker_private *own = worker_own;
+    worker.kernel = grid.kernel;
+    worker.arguments = grid.arguments;
+    worker.launch = grid.launch;
+    worker.threads_x = uint32_t(grid.threads[0]);
+    worker.threads_y = uint32_t(grid.threads[1]);
+    worker.threads_z = uint32_t(grid.threads[2]);
+    worker.threads = worker.threads_x * worker.threads_y * worker.threads_z;
+    worker.blocks_x = uint32_t(grid.blocks[0]);
+    worker.blocks_y = uint32_t(grid.blocks[1]);
+    worker.blocks_z = uint32_t(grid.blocks[2]);
+    worker.flat = worker.threads_x == worker.threads && grid.blocks[1] * grid.blocks[2] == 1;
+    worker.shared_bytes = 0;
+    worker.expected = STOP_GENERAL;
+    worker.block = nullptr;
+    worker.block_next = worker.block_last = 0;
+    worker.polls = 0;
+    worker.poll_limit = cpu_options.schedule == SCHEDULE_ASCENDING ? 64 : 2;
+    own->fruitless = 0;
+    own->spinning = false;
+    if (sigsetjmp(own->bail, 0) == 0) {
+        own->in_kernel = 1;
+        worker.kernel->begin();
+        if (grid.eager) {
+            struct slot *next = choose(0);
+            if (next != &own->home)
+                fiber_switch(&own->home, next);
+        } else {
+            uint64_t first;
+            while ((first = grid.next.fetch_add(grid.chunk, std::memory_order_relaxed)) < grid.count &&
+                   !grid.failed.load(std::memory_order_relaxed)) {
+                worker.block_next = first;
+                worker.block_last = first + grid.chunk < grid.count ? first + grid.chunk : grid.count;
+                worker.kernel->run_blocks();
+            }
+        }
+    } else {
+        abandon();
+    }
+    own->in_kernel = 0;
+}
