@@ -74,4 +74,8 @@ struct job_options {
  * (whole numbers bit for bit, real numbers within the bound). Host algorithms too. Never exits. */
 void job_run(const struct point *point, const struct job_options *options, struct row *row);
 
+/* Runs the point once on n given elements, checks the answer like job_run and copies it to `output`. Its status is ok
+ * only where the answer is right. */
+void job_scan(const struct point *point, void *input, void *output, struct row *row);
+
 #endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* From settings to points, and what a point asks for. */
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct plan {
+    struct point *points;
+    int count, room;
+};
+
+static void add(struct plan *plan, const struct settings *settings, struct point point)
+{
+    if (plan->count == plan->room) {
+        plan->room = plan->room ? 2 * plan->room : 256;
+        plan->points = realloc(plan->points, (size_t)plan->room * sizeof *plan->points);
+        if (!plan->points)
+            abort();
+    }
+    point.schedule = settings->device_options.schedule;
+    point.schedule_seed = settings->device_options.seed;
+    plan->points[plan->count++] = point;
+}
+
+static bool wanted(const struct settings *settings, int threads)
+{
+    for (int i = 0; i < settings->thread_count; i++)
+        if (settings->threads[i] == threads)
+            return true;
+    return false;
+}
+
+/* The same point with each block size that was asked for. */
+static void add_threads(struct plan *plan, const struct settings *settings, struct point point)
+{
+    const int *accepted = point.algorithm->threads;
+    if (point.algorithm->runs_on == HOST || !accepted[0]) {
+        add(plan, settings, point);
+        return;
+    }
+    for (int i = 0; i < 8 && accepted[i]; i++) {
+        bool chosen = settings->thread_count ? wanted(settings, accepted[i]) : i == 0 || settings->all_threads;
+        point.threads = accepted[i];
+        if (chosen)
+            add(plan, settings, point);
+    }
+}
+
+int plan_make(const struct settings *settings, struct point **points)
+{
+    static const enum type types[] = {I32, I64, F32, F64};
+    static const enum op ops[] = {SUM, MAX, AFFINE};
+    static const enum kind kinds[] = {INCLUSIVE, EXCLUSIVE, COPY};
+    struct plan plan = {0};
+
+    for (int t = 0; t < 4; t++) {
+        bool copied = false; /* the kind copy has no operator: once a type, with the first one */
+        for (int o = 0; o < 3; o++) {
+            if (!(settings->types & types[t]) || !(settings->ops & ops[o]))
+                continue;
+            for (int s = 0; s < settings->size_count; s++)
+                for (int k = 0; k < 3; k++)
+                    for (int a = 0; a < settings->algorithm_count; a++) {
+                        const struct algorithm *algorithm = settings->algorithms[a];
+                        bool copy = kinds[k] == COPY;
+                        if (!(algorithm->kinds & kinds[k]) || !(algorithm->types & types[t]) ||
+                            (settings->in_place && !algorithm->in_place))
+                            continue;
+                        if (copy ? copied : !(settings->kinds & kinds[k]) || !(algorithm->ops & ops[o]))
+                            continue;
+                        if (ops[o] == AFFINE && !copy && (types[t] & (F32 | F64)))
+                            continue;
+                        struct point point = {.algorithm = algorithm,
+                                              .kind = kinds[k],
+                                              .type = types[t],
+                                              .op = copy ? NONE : ops[o],
+                                              .n = settings->sizes[s]};
+                        add_threads(&plan, settings, point);
+                    }
+            copied = true;
+        }
+    }
+    *points = plan.points;
+    return plan.count;
+}
+
+const char *point_unavailable(const struct point *point)
+{
+    return point->algorithm->run ? NULL : "needs an NVIDIA GPU";
+}
+
+void point_problem(const struct point *point, struct problem *problem)
+{
+    memset(problem, 0, sizeof *problem);
+    problem->n = point->n;
+    problem->type = point->type;
+    problem->op = point->op;
+    problem->kind = point->kind;
+    problem->threads = point->threads;
+}
+
+uint64_t point_memory_bytes(const struct point *point)
+{
+    struct problem problem;
+    point_problem(point, &problem);
+    uint64_t data = 2 * point->n * type_size(point->type);
+    if (!point->n || !point->algorithm->workspace)
+        return data;
+    return data + point->algorithm->workspace(&problem);
+}
+
+struct cost point_model(const struct point *point)
+{
+    if (!point->n)
+        return (struct cost){0};
+    if (!point->algorithm->model)
+        return (struct cost){UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
+    struct problem problem;
+    point_problem(point, &problem);
+    return point->algorithm->model(&problem);
+}
