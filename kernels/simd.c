@@ -78,8 +78,7 @@ static void run(const struct problem *p)
 static struct cost model(const struct problem *p)
 {
     uint64_t exclusive = p->kind == EXCLUSIVE;
-    return (struct cost){
-        .additions = UNKNOWN, .steps = UNKNOWN, .words_read = p->n - exclusive, .words_written = p->n};
+    return (struct cost){.additions = UNKNOWN, .steps = UNKNOWN, .words_read = p->n - exclusive, .words_written = p->n};
 }
 
 ALGORITHM(simd) = {
