@@ -144,6 +144,17 @@ static int read_time(struct reader *reader, const char *column, const char *text
     return 0;
 }
 
+/* Names become file names of charts: letters, digits and "._-", and no dot in front. */
+static int check_slug(struct reader *reader, const char *column, const char *text)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    if (*text && *text != '.' && !text[strspn(text, allowed)])
+        return 0;
+    return refuse(reader,
+                  "%s is \"%.40s\", not a name of letters, digits and \"._-\"; restore the file as it was written",
+                  column, text);
+}
+
 /* Each of the numbers that are there is at least as large as the one before. */
 static int check_order(struct reader *reader, const char *clock, const char *const *names, const double *values,
                        int count)
@@ -199,8 +210,9 @@ static int read_row(struct reader *reader, char *line)
 
     for (int i = 0; i < TEXTS; i++) {
         const char *text = fields[reader->text_at[i]];
-        if (!*text && strcmp(texts[i].column, "launch") != 0 && strcmp(texts[i].column, "cache") != 0)
-            return refuse(reader, "%s is empty; remove the row", texts[i].column);
+        bool optional = !strcmp(texts[i].column, "launch") || !strcmp(texts[i].column, "cache");
+        if (!(optional && !*text) && check_slug(reader, texts[i].column, text))
+            return -1;
         *(const char **)((char *)row + texts[i].offset) = text;
     }
     for (int i = 0; i < NUMBERS; i++)
@@ -211,6 +223,8 @@ static int read_row(struct reader *reader, char *line)
         return -1;
 
     const char *run = fields[reader->other_at[C_RUN]], *machine = fields[reader->other_at[C_MACHINE]];
+    if (check_slug(reader, "run", run) || check_slug(reader, "machine", machine))
+        return -1;
     if (!results->count) {
         results->run = run;
         results->machine = machine;

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# Additions against n: gnuplot -c scripts/additions.gp NAME OUTPUT
+name = ARG1
+output = ARG2
+load 'scripts/style.gp'
+set logscale y
+set format y '10^{%L}'
+set ylabel 'additions'
+plot for [i = 0:count - 1] data index i using 1:2 with linespoints ls style(i) title columnheader(1)
+load 'scripts/formats.gp'

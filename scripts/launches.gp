@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# Launches against n: gnuplot -c scripts/launches.gp NAME OUTPUT
+name = ARG1
+output = ARG2
+load 'scripts/style.gp'
+set ylabel 'launches'
+set yrange [0:]
+plot for [i = 0:count - 1] data index i using 1:2 with linespoints ls style(i) title columnheader(1)
+load 'scripts/formats.gp'

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# What all charts have in common. A chart sets `name` and `output` and loads it; NAME.gp and NAME.dat say what is drawn.
+set encoding utf8
+set micro
+set datafile missing NaN
+load name.'.gp'
+data = name.'.dat'
+count = words(styles)
+
+# Style i has a colour, a dash and a point: 7, 5 and 6 of them, so a triple repeats after 210. Colours are told apart
+# by colour-blind readers, and by their lightness in greyscale.
+colours = '0x000000 0x0072b2 0xd55e00 0x009e73 0xaa4499 0x56b4e9 0xb8860b'
+shapes = '7 9 5 13 11 15' # filled; one less is the same shape, hollow
+colour(i) = int(word(colours, 1 + (int(i) - 1) % 7))
+shape(i) = int(word(shapes, 1 + (int(i) - 1) % 6))
+do for [i = 1:60] {
+    set style line i lw 1.6 ps 0.8 dt 1 + (i - 1) % 5 lc rgb colour(i) pt shape(i)
+}
+set style line 100 lw 6 dt 1 lc rgb '#c8c8c8' pt 0
+set style line 200 lw 0.6 dt 1 lc rgb '#dddddd'
+set style line 201 lw 0.8 dt 1 lc rgb '#777777' pt 6 ps 1.6
+style(i) = int(word(styles, i + 1))
+
+# Texts: the heading and three lines above the frame, flags between them and the frame, a note below.
+small = ',10'
+frame = 0.83 - 0.055 * flags
+flag(row) = frame + 0.055 * row
+set label 1001 heading at screen 0.02, 0.965 font ',14' noenhanced
+set label 1002 whose at screen 0.02, 0.926 font small noenhanced tc rgb '#444444'
+set label 1003 problem at screen 0.02, 0.899 font small noenhanced tc rgb '#444444'
+set label 1004 what at screen 0.02, 0.872 font small noenhanced tc rgb '#444444'
+set tmargin at screen frame
+set bmargin at screen 0.15
+set lmargin at screen 0.115
+set ylabel offset 1, 0
+set key outside right center vertical Left reverse noenhanced samplen 3.5 spacing 1.25 width 1 font ',11'
+set border 3 lc rgb '#777777'
+set tics nomirror out textcolor rgb '#222222' font ',11'
+set grid xtics ytics ls 200
+
+set logscale x 2
+set xrange [least / 1.15:most * 1.15]
+set format x '2^{%L}'
+set xtics 1, 2 ** (most / least > 2 ** 12 ? 2 : 1)
+set xlabel 'n, elements' offset 0, 0.3
+set terminal svg size 840,540 font 'sans-serif,12' background '#ffffff' dynamic
+set output output.'.svg'
