@@ -11,6 +11,7 @@
 
 BEGIN {
     FS = ","
+    MOST_ROWS = 4 # of flags
     split(mark, words, " ")
     for (i in words)
         marked[words[i]] = 1
@@ -244,21 +245,25 @@ function draw_crossings(this, part, chart,    c, p, i, j, flags, order, y, row, 
         for (j = i + 1; j <= flags; j++)
             if (log(estimate[order[j]] / estimate[order[i]]) < width * span && row[j] >= row[i])
                 row[i] = row[j] + 1
-        if (row[i] > top)
+        if (row[i] > top && row[i] <= MOST_ROWS)
             top = row[i]
     }
     for (i = 1; i <= listed; i++)
         if (list[i] in marked)
             names = names (names == "" ? "" : ", ") title[list[i]]
+    if (length(names) > 70)
+        names = "the algorithms asked for"
     chart = out "/" chart
     printf "flags = %d\nmarked = %s\n", top, quoted(names) >>(chart ".gp")
     for (i = 1; i <= flags; i++) {
         c = order[i]
         print estimate[c], y[c], last_below[c], first_above[c] >(chart ".marks")
+        if (row[i] > MOST_ROWS)
+            continue # a ring without a flag
         where = "first " estimate[c] ", screen flag(" row[i] ")"
         printf "set arrow from first %s, first %s to %s nohead ls 201\n", estimate[c], y[c], where >(chart ".flags")
         printf "set label \"%s\\n%s\" at %s left offset 0.5,-0.4 font small noenhanced\n", \
-            "2^" sprintf("%.1f", log(estimate[c]) / log(2)) " = " rounded(estimate[c]), pair(c), where >(chart ".flags")
+            "n = 2^" sprintf("%.1f", log(estimate[c]) / log(2)) ", about " rounded(estimate[c]), pair(c), where >(chart ".flags")
     }
     close(chart ".flags")
     close(chart ".marks")

@@ -33,7 +33,7 @@ set tmargin at screen frame
 set bmargin at screen 0.15
 set lmargin at screen 0.115
 set ylabel offset 1, 0
-set key outside right center vertical Left reverse noenhanced samplen 3.5 spacing 1.25 width 1 font ',11'
+set key outside right center vertical Left reverse noenhanced samplen 3.5 spacing (count > 15 ? 1 : 1.25) width 1 font ',11'
 set border 3 lc rgb '#777777'
 set tics nomirror out textcolor rgb '#222222' font ',11'
 set grid xtics ytics ls 200
@@ -43,5 +43,12 @@ set xrange [least / 1.15:most * 1.15]
 set format x '2^{%L}'
 set xtics 1, 2 ** (most / least > 2 ** 12 ? 2 : 1)
 set xlabel 'n, elements' offset 0, 0.3
-set terminal svg size 840,540 font 'sans-serif,12' background '#ffffff' dynamic
-set output output.'.svg'
+
+# The three formats, in the same proportions. A chart draws the first itself; formats.gp draws the others.
+if (!exists('height')) height = 540
+array formats = ['svg', 'pdf', 'png']
+array terminals = [sprintf("svg size 840,%d font 'sans-serif,12' dynamic", height), \
+    sprintf("pdfcairo size 7in,%fin font 'sans-serif,12' fontscale 0.45 linewidth 0.9 pointscale 0.75", height / 120.0), \
+    sprintf("pngcairo size 1680,%d font 'sans-serif,12' fontscale 1.5 linewidth 2 pointscale 2", 2 * height)]
+begin(i) = sprintf("set terminal %s background '#ffffff'; set output output.'.%s'", terminals[i], formats[i])
+eval(begin(1))
