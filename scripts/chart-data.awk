@@ -3,7 +3,7 @@
 #
 #   awk -v out=FOLDER -v mark="serial blelloch" -f chart-data.awk TITLES machine.csv crossovers.csv results.csv
 #
-# TITLES: "name TAB title" an algorithm, in list order. For every device, kind, type, op, launch and cache of the run
+# TITLES: "name TAB title TAB kinds" an algorithm, in list order. For every device, kind, type, op, launch and cache of the run
 # and every chart, FOLDER gets NAME.dat (a block an algorithm: its title, then rows of n, value, low, high),
 # NAME.unstable (n, value, style), NAME.gp (texts, ranges, line styles), NAME.flags and NAME.marks; the file `charts` lists "CHART NAME". Rows without a time are left out.
 # Of several block sizes the fastest at each n stands. Host algorithms stand beside those of the device, in each of
@@ -23,6 +23,8 @@ BEGIN {
 is == "titles" {
     split($0, part, "\t")
     add_algorithm(part[1], part[2])
+    if (part[3] == "copy")
+        is_copy[part[1]] = 1
     next
 }
 FNR == 1 {
