@@ -57,6 +57,7 @@ bench: build ## sweep all algorithms and draw the charts (ARGS="--quick" hands o
 	@scripts/bench $(ARGS)
 
 plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine)
+	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) --no-print-directory build/cpu/scanbench
 	@RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/plot
 
 check: build ## verify every algorithm, kind, type and operator at every listed size
