@@ -10,6 +10,11 @@
 
 static bool is_open;
 
+const char *device_kind(void)
+{
+    return "cpu";
+}
+
 int device_count(int *count, char *why, size_t size)
 {
     *count = 1;
@@ -62,7 +67,7 @@ void device_close(void)
 void device_get_properties(struct device_properties *properties)
 {
     memset(properties, 0, sizeof *properties);
-    snprintf(properties->kind, sizeof properties->kind, "cpu");
+    snprintf(properties->kind, sizeof properties->kind, "%s", device_kind());
     properties->ecc = -1;
     properties->sm_count = worker_count;
     properties->memory_bytes = cpu_options.memory_bytes;
