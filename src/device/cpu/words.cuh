@@ -474,6 +474,7 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
 
     static void begin()
     {
+        loop_limit = 0; /* of a loop that ran here before: without one, all threads are fibers from the start */
         blockDim = {worker.threads_x, worker.threads_y, worker.threads_z};
         gridDim = {worker.blocks_x, worker.blocks_y, worker.blocks_z};
     }
