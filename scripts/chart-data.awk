@@ -164,7 +164,7 @@ function faster(r, than) { return time[r] != "" && (time[than] == "" || time[r] 
 # Writes NAME.dat and NAME.gp, the algorithm that ends highest first, so that the key runs as the lines end.
 # Returns the number of lines drawn; with none there is no chart.
 function draw(chart, suffix, heading, whose, what,    i, j, a, r, key, v, lo, hi, lines, text, last, rank, count, file,
-              numbers, least, most, uncertain) {
+              numbers, least, most, lowest, highest, uncertain) {
     for (i = 1; i <= listed; i++) {
         a = list[i]
         lines = ""
@@ -193,6 +193,10 @@ function draw(chart, suffix, heading, whose, what,    i, j, a, r, key, v, lo, hi
                 least = n[r] + 0
             if (n[r] + 0 > most + 0)
                 most = n[r] + 0
+            if (lowest == "" || v + 0 < lowest)
+                lowest = v + 0
+            if (v + 0 > highest + 0)
+                highest = v + 0
             last[a] = chart ~ /^(crossover|additions)$/ ? v / n[r] : v + 0
         }
         if (lines == "")
@@ -215,7 +219,8 @@ function draw(chart, suffix, heading, whose, what,    i, j, a, r, key, v, lo, hi
     close(file ".unstable")
     printf "heading = %s\nwhose = %s\nproblem = %s\nwhat = %s\n", quoted(heading), quoted(whose), quoted(problem), \
         quoted(what) >(file ".gp")
-    printf "styles = '%s'\nleast = %.0f\nmost = %.0f\nuncertain = %d\nflags = 0\n", numbers, least, most, uncertain >(file ".gp")
+    printf "styles = '%s'\nleast = %.0f\nmost = %.0f\nlowest = %.9g\nhighest = %.9g\nuncertain = %d\nflags = 0\n", \
+        numbers, least, most, lowest, highest, uncertain >(file ".gp")
     close(file ".gp")
     print chart, chart "-" suffix >(out "/charts")
     return count

@@ -4,6 +4,6 @@ name = ARG1
 output = ARG2
 load 'scripts/style.gp'
 set ylabel 'launches'
-set yrange [0:]
+if (highest > 0) set yrange [0:*]; else set yrange [0:1]
 plot for [i = 0:count - 1] data index i using 1:2 with linespoints ls style(i) title columnheader(1)
 load 'scripts/formats.gp'

@@ -9,7 +9,7 @@ unset label
 set xtics 1, most / least > 2 ** 12 ? 16 : 4
 set tmargin at screen 0.88
 set bmargin at screen 0.17
-set yrange [0:]
+set yrange [0:*]
 do for [i = 1:3] {
     eval(begin(i))
     set multiplot

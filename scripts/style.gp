@@ -21,6 +21,12 @@ set style line 200 lw 0.6 dt 1 lc rgb '#dddddd'
 set style line 201 lw 0.8 dt 1 lc rgb '#777777' pt 6 ps 1.6
 style(i) = int(word(styles, i + 1))
 
+# What is appended to the lines of a plot command: the unstable points, hollow.
+hollow = uncertain == 0 ? '' : \
+    ', name.".unstable" using 1:2:(shape($3)) with points pt variable ps 0.8 lc rgb "white" notitle' . \
+    ', name.".unstable" using 1:2:(shape($3) - 1):(colour($3)) with points pt variable ps 0.8 lc rgb variable notitle'
+hollow_note = uncertain == 0 ? '' : 'Hollow points: unstable.'
+
 # Texts: the heading and three lines above the frame, flags between them and the frame, a note below.
 small = ',10'
 frame = 0.83 - 0.055 * flags
@@ -40,6 +46,7 @@ set grid xtics ytics ls 200
 
 set logscale x 2
 set xrange [least / 1.15:most * 1.15]
+if (lowest == highest) set yrange [lowest / 3.0:highest * 3.0]
 set format x '2^{%L}'
 set xtics 1, 2 ** (most / least > 2 ** 12 ? 2 : 1)
 set xlabel 'n, elements' offset 0, 0.3
