@@ -134,8 +134,9 @@ static int show_plan(const struct settings *settings, const struct point *points
 static void on_hello(void *arg, const struct worker_hello *hello)
 {
     struct bench *bench = arg;
-    if (hello->error) {
-        bench->no_device = true;
+    /* Host algorithms do without a device, but not where one was asked for. */
+    if (hello->error || (bench->settings->device_given && !hello->properties.name[0])) {
+        bench->no_device = bench->stop = true;
         progress_wipe(&bench->progress);
         fprintf(stderr, "scanbench: %s\n", hello->why);
         return;
