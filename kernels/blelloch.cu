@@ -101,7 +101,7 @@ static size_t workspace(const struct problem *p)
 
 static const char *refuse(const struct problem *p)
 {
-    return refuse_grid(divide_up(UINT64_C(1) << log2_ceil(p->n), 2), p->threads);
+    return refuse_grid(UINT64_C(1) << log2_ceil(p->n), 2 * uint64_t(p->threads));
 }
 
 static void run(const struct problem *p)
@@ -160,7 +160,7 @@ ALGORITHM(blelloch) = {
     .ops = ALL_OPS,
     .in_place = true,
     .threads = {256, 128, 512, 1024, 64, 32},
-    .items = 1,
+    .items = 2,
     .additions = "2 (m - 1)",
     .launches = "2 k + 1",
     .traffic = "5.5 m + 2 n - 6",

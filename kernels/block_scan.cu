@@ -26,6 +26,7 @@
 #include "parts/grid.cuh"
 
 constexpr int ITEMS = 2; /* a thread: a tile's tree has half as many nodes at the leaves as it has elements */
+constexpr int MOST_THREADS = 512;
 
 /* The place of element i of a tile. Nodes of a tree are a power of two apart, and fall into the same bank: one place
  * is left free after every row of the banks, and one more after every row of rows. No request conflicts then, but the
@@ -38,38 +39,37 @@ template <class T> static __device__ __forceinline__ constexpr int place(int i)
 
 /* Scans tile blockIdx.x, and writes its total to sums unless that is NULL. Cell i + shift of the exclusive scan goes
  * to place i. */
-template <class Op, int THREADS>
-static __global__ void __launch_bounds__(THREADS)
+template <class Op>
+static __global__ void __launch_bounds__(MOST_THREADS)
     scan_tiles(const typename Op::value *in, typename Op::value *out, typename Op::value *sums, uint64_t n, int shift)
 {
     using T = typename Op::value;
-    constexpr int TILE = THREADS * ITEMS;
-    SHARED(T, tile, place<T>(TILE) + 1);
-    int thread = threadIdx.x;
-    uint64_t first = uint64_t(blockIdx.x) * TILE;
+    SHARED(T, tile, place<T>(MOST_THREADS * ITEMS) + 1);
+    int thread = threadIdx.x, threads = blockDim.x, size = threads * ITEMS;
+    uint64_t first = uint64_t(blockIdx.x) * size;
 
-    for (int i = thread; i < TILE; i += THREADS)
+    for (int i = thread; i < size; i += threads)
         tile[place<T>(i)] = first + i < n ? in[first + i] : Op::identity();
 
-    for (int stride = 1; stride < TILE; stride *= 2) {
+    for (int stride = 1; stride < size; stride *= 2) {
         __syncthreads(); /* the level below is complete */
         int right = (2 * thread + 2) * stride - 1, left = right - stride;
-        if (right < TILE)
+        if (right < size)
             tile[place<T>(right)] = Op{}(tile[place<T>(left)], tile[place<T>(right)]);
     }
 
     if (thread == 0) { /* who did the root: no barrier */
-        T total = tile[place<T>(TILE - 1)];
-        tile[place<T>(TILE - 1)] = Op::identity();
-        tile[place<T>(TILE)] = total; /* behind the last cell, where the inclusive scan looks for it */
+        T total = tile[place<T>(size - 1)];
+        tile[place<T>(size - 1)] = Op::identity();
+        tile[place<T>(size)] = total; /* behind the last cell, where the inclusive scan looks for it */
         if (sums)
             sums[blockIdx.x] = total;
     }
 
-    for (int stride = TILE / 2; stride > 0; stride /= 2) {
+    for (int stride = size / 2; stride > 0; stride /= 2) {
         __syncthreads(); /* the level above is complete */
         int right = (2 * thread + 2) * stride - 1, left = right - stride;
-        if (right < TILE) {
+        if (right < size) {
             T before = tile[place<T>(right)], subtotal = tile[place<T>(left)];
             tile[place<T>(left)] = before;
             tile[place<T>(right)] = Op{}(before, subtotal);
@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 
     __syncthreads(); /* the tile is scanned */
-    for (int i = thread; i < TILE; i += THREADS)
+    for (int i = thread; i < size; i += threads)
         if (first + i < n)
             out[first + i] = tile[place<T>(i + shift)];
 }
@@ -113,14 +113,14 @@ static const char *refuse(const struct problem *p)
 }
 
 /* Each tile is read before it is written: `out` may be `in`. */
-template <class Op, int THREADS, class T> static void scan(const T *in, T *out, T *sums, uint64_t n, bool inclusive)
+template <class Op, class T> static void scan(const T *in, T *out, T *sums, uint64_t n, int threads, bool inclusive)
 {
-    unsigned tiles = blocks_for(n, THREADS * ITEMS);
-    launch((scan_tiles<Op, THREADS>), tiles, THREADS, in, out, tiles > 1 ? sums : nullptr, n, inclusive ? 1 : 0);
+    unsigned tiles = blocks_for(n, uint64_t(threads) * ITEMS);
+    launch(scan_tiles<Op>, tiles, threads, in, out, tiles > 1 ? sums : nullptr, n, inclusive ? 1 : 0);
     if (tiles == 1)
         return;
-    scan<Op, THREADS>(sums, sums, sums + tiles, tiles, false);
-    launch(add_sums<Op>, tiles - 1, THREADS, sums, out, n);
+    scan<Op>(static_cast<const T *>(sums), sums, sums + tiles, tiles, threads, false);
+    launch(add_sums<Op>, tiles - 1, threads, sums, out, n);
 }
 
 static void run(const struct problem *p)
@@ -128,18 +128,8 @@ static void run(const struct problem *p)
     with_operator(p, [&](auto op) {
         using Op = decltype(op);
         using T = typename Op::value;
-        auto go = [&](auto scan) {
-            scan(static_cast<const T *>(p->in), static_cast<T *>(p->out), static_cast<T *>(p->workspace), p->n,
-                 p->kind == INCLUSIVE);
-        };
-        switch (p->threads) {
-        case 32: return go(scan<Op, 32, T>);
-        case 64: return go(scan<Op, 64, T>);
-        case 128: return go(scan<Op, 128, T>);
-        case 256: return go(scan<Op, 256, T>);
-        case 512: return go(scan<Op, 512, T>);
-        case 1024: return go(scan<Op, 1024, T>);
-        }
+        scan<Op>(static_cast<const T *>(p->in), static_cast<T *>(p->out), static_cast<T *>(p->workspace), p->n,
+                 p->threads, p->kind == INCLUSIVE);
     });
 }
 
@@ -173,7 +163,7 @@ ALGORITHM(block_scan) = {
     .types = ALL_TYPES,
     .ops = ALL_OPS,
     .in_place = true,
-    .threads = {512, 256, 128, 64, 32, 1024},
+    .threads = {MOST_THREADS, 256, 128, 64, 32},
     .items = ITEMS,
     .additions = "A(n) = 2 G (B - 1) + [G > 1] (A(G) + n - B)",
     .launches = "2 max(ceil(log_B n), 1) - 1",

@@ -25,7 +25,7 @@ ALGORITHM(memcpy) = {
     .ops = NONE,
     .additions = "0",
     .launches = "1",
-    .traffic = "2n",
+    .traffic = "2 n",
     .run = run,
     .model = model,
 };

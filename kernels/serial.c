@@ -63,7 +63,7 @@ ALGORITHM(serial) = {
     .in_place = true,
     .additions = "n - 1",
     .launches = "0",
-    .traffic = "2n",
+    .traffic = "2 n",
     .run = run,
     .model = model,
 };

@@ -89,7 +89,7 @@ ALGORITHM(simd) = {
     .ops = ALL_OPS,
     .additions = "the compiler's",
     .launches = "0",
-    .traffic = "2n",
+    .traffic = "2 n",
     .run = run,
     .model = model,
 };
