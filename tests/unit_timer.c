@@ -33,16 +33,16 @@ static void run_2us(const struct problem *problem)
     spin(2e-6);
 }
 
-static void run_1ms(const struct problem *problem)
+static void run_100us(const struct problem *problem)
 {
     (void)problem;
-    spin(1e-3);
+    spin(100e-6);
 }
 
-static void run_50ms(const struct problem *problem)
+static void run_20ms(const struct problem *problem)
 {
     (void)problem;
-    spin(50e-3);
+    spin(20e-3);
 }
 
 static void run_nothing(const struct problem *problem)
@@ -55,7 +55,7 @@ static void run_nothing(const struct problem *problem)
 static void run_after_loading(const struct problem *problem)
 {
     (void)problem;
-    spin(runs == 0 ? 20e-3 : 100e-6);
+    spin(runs == 0 ? 200e-3 : 100e-6);
 }
 
 /* Half of the runs take twice as long: the interval spans both and is never narrow. */
@@ -79,6 +79,7 @@ static struct row measure(enum place place, void (*run)(const struct problem *),
     return row;
 }
 
+/* Waiting never ends early; another process may make it late. */
 static bool about(double seconds, double truth)
 {
     return seconds >= truth && seconds < 1.25 * truth;
@@ -90,15 +91,15 @@ static void test_host(void)
     report(row.repeats >= 8 && row.repeats <= 16 && about(row.device.median, 2e-6) &&
                row.host.median == row.device.median,
            "short_host_runs_are_repeated", &row);
-    row = measure(HOST, run_1ms, 10, 1000, 1);
-    report(row.repeats == 1 && about(row.device.median, 1e-3) && row.device.samples >= 10, "long_host_runs_are_not",
+    row = measure(HOST, run_100us, 10, 1000, 1);
+    report(row.repeats == 1 && about(row.device.median, 100e-6) && row.device.samples >= 10, "long_host_runs_are_not",
            &row);
 }
 
 static void test_device(void)
 {
-    struct row row = measure(DEVICE, run_1ms, 10, 1000, 2);
-    report(about(row.device.median, 1e-3) && about(row.host.median, 1e-3) && row.device.samples >= 10 &&
+    struct row row = measure(DEVICE, run_100us, 10, 1000, 2);
+    report(about(row.device.median, 100e-6) && about(row.host.median, 100e-6) && row.device.samples >= 10 &&
                row.host.samples >= 10 && row.repeats == 1 && !row.flags[0],
            "two_clocks", &row);
     report(runs >= row.device.samples + row.host.samples + 1, "clocks_have_samples_of_their_own", &row);
@@ -110,8 +111,8 @@ static void test_device(void)
 
 static void test_warm_up(void)
 {
-    struct row row = measure(DEVICE, run_after_loading, 10, 50, 1);
-    report(row.device.max < 15e-3 && about(row.device.median, 1e-4), "the_first_run_is_not_a_sample", &row);
+    struct row row = measure(DEVICE, run_after_loading, 10, 50, 5);
+    report(row.device.max < 150e-3 && about(row.device.median, 1e-4), "the_first_run_is_not_a_sample", &row);
 }
 
 static void test_caps(void)
@@ -119,19 +120,19 @@ static void test_caps(void)
     struct row row = measure(DEVICE, run_unsteady, 7, 12, 1);
     report(row.status == STATUS_UNSTABLE && row.device.samples == 12, "the_cap_on_samples", &row);
 
-    row = measure(DEVICE, run_50ms, 30, 1000, 0.02);
+    row = measure(DEVICE, run_20ms, 30, 1000, 0.01);
     report(row.status == STATUS_UNSTABLE && row.device.samples == 1 && row.host.samples == 1 && runs == 3 &&
-               isnan(row.device.ci_lo) && about(row.device.median, 50e-3),
+               isnan(row.device.ci_lo) && row.device.median >= 20e-3,
            "a_run_longer_than_the_budget", &row);
 
-    row = measure(HOST, run_50ms, 30, 1000, 0.02);
+    row = measure(HOST, run_20ms, 30, 1000, 0.01);
     report(row.status == STATUS_UNSTABLE && row.device.samples == 1 && runs == 3, "the_same_on_the_host", &row);
 
     double begun = timer_now_s();
     row = measure(DEVICE, run_unsteady, 30, 1000000, 0.3);
-    report(row.status == STATUS_UNSTABLE && timer_now_s() - begun < 0.5, "the_budget_is_wall_time", &row);
+    report(row.status == STATUS_UNSTABLE && timer_now_s() - begun < 1, "the_budget_is_wall_time", &row);
 
-    row = measure(DEVICE, run_1ms, 3, 3, 1);
+    row = measure(DEVICE, run_100us, 3, 3, 1);
     report(row.status == STATUS_UNSTABLE && row.device.samples == 3, "three_samples_have_no_interval", &row);
 }
 
