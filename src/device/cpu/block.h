@@ -62,7 +62,6 @@ struct copy_queue {
 struct block {
     uint64_t index; /* in the grid */
     struct slot *slots; /* one per thread, and the sentinel */
-    struct exchange *exchanges;
     char *shared;
     char *stacks;
     size_t stacks_bytes;
@@ -116,7 +115,7 @@ struct worker_private {
     struct slot home;         /* the frame that started the fibers */
     sigjmp_buf bail;          /* where a failed launch ends */
     volatile int in_kernel;
-    unsigned fruitless;       /* rounds of polling without an event */
+    unsigned fruitless;       /* rounds of polling since the last event of any worker */
     uint64_t fruitless_events;
     double fruitless_since_s;
     std::atomic<bool> spinning; /* all of its threads polled in the last round */

@@ -39,7 +39,7 @@ struct slot {
     void *resume; /* where to go on */
     void *frame;  /* saved frame pointer; the sentinel: the first slot */
     uint16_t x, y, z;
-    uint16_t exchange; /* which exchange the last warp operation used: 0 or 1 of the warp, 2 the thread's own */
+    uint16_t exchange; /* where the values of the thread's last warp operation lie: see thread_exchange */
 };
 
 /* Why a thread stops. The first that a warp shares is STOP_EXCHANGE. */
@@ -55,21 +55,47 @@ enum stop : uint32_t {
 };
 
 /* Values of one warp operation. */
-struct alignas(64) exchange {
+struct alignas(512) exchange {
     uint64_t value[WARP];
     uint32_t ballot;
 };
+
+/* A block's slots begin a range of addresses in which every exchange follows from a slot's address alone. In units of
+ * 64 KiB: the slots; two exchanges for each warp; and for each lane number one exchange for each warp, into which the
+ * general scheduler puts what that thread alone is to read. */
+constexpr size_t EXCHANGE_PLANE = 64 << 10;
+constexpr size_t SLOTS_BYTES = EXCHANGE_PLANE * (2 + WARP);
+constexpr uint16_t own_exchange(unsigned lane)
+{
+    return uint16_t((1 + lane) * (EXCHANGE_PLANE / sizeof(struct exchange)));
+}
+
+static FIBER_INLINE struct exchange *thread_exchange(const struct slot *me)
+{
+    const uintptr_t warp = reinterpret_cast<uintptr_t>(me) & ~uintptr_t(WARP * sizeof *me - 1);
+    return reinterpret_cast<struct exchange *>(warp + EXCHANGE_PLANE) + me->exchange;
+}
+
+static FIBER_INLINE unsigned thread_lane(const struct slot *me)
+{
+    return unsigned(reinterpret_cast<uintptr_t>(me) / sizeof *me) % WARP;
+}
+
+/* From the last lane to the first. The empty statement keeps the branch a branch: the next slot is guessed, not waited
+ * for. */
+static FIBER_INLINE struct slot *fiber_wrap(struct slot *me)
+{
+    asm("" : "+r"(me));
+    return me - (WARP - 1);
+}
 
 struct block;
 struct kernel;
 
 /* The state of one OS thread of the device; every word of a kernel goes through it. */
 struct worker_state {
-    struct slot *current;   /* the thread that runs */
-    uint32_t expected;      /* the ring: the kind of stop that needs no question */
     uint32_t polls, poll_limit;
     struct slot *slots;     /* of the current block */
-    struct exchange *exchanges; /* two per warp, then one per thread */
     char *shared;           /* the block's shared memory */
     uint64_t launch;        /* number of the launch: tells whether an offset into `shared` is of now */
     uint64_t additions;
@@ -80,11 +106,17 @@ struct worker_state {
     struct block *block; /* NULL while the block is a plain loop */
     uint32_t threads, threads_x, threads_y, threads_z;
     uint32_t blocks_x, blocks_y, blocks_z;
-    bool flat; /* one dimension of blocks and threads */
     uint32_t shared_bytes; /* reserved in this launch */
 };
 
-extern __thread struct worker_state worker __attribute__((tls_model("local-exec")));
+#define WORKER_LOCAL __thread __attribute__((tls_model("local-exec")))
+extern WORKER_LOCAL struct worker_state worker;
+
+/* What every switch touches stands alone: members of a struct are reached through a base in a register, which every
+ * switch has to load anew. */
+extern WORKER_LOCAL struct slot *worker_current; /* the thread that runs */
+extern WORKER_LOCAL uint32_t worker_expected;    /* the ring: the kind of stop that needs no question */
+extern WORKER_LOCAL bool worker_flat;            /* one dimension of blocks and threads */
 
 /* A kernel with its template arguments, as `launch` hands it over. */
 struct kernel {
@@ -153,14 +185,14 @@ static FIBER_INLINE struct slot *fiber_switch(struct slot *me, struct slot *next
 
 static inline struct slot *fiber_switch(struct slot *me, struct slot *next)
 {
-    worker.current = next; /* for a thread that begins */
+    worker_current = next; /* for a thread that begins */
     swapcontext(static_cast<ucontext_t *>(me->stack), static_cast<ucontext_t *>(next->stack));
     return me;
 }
 
 [[noreturn]] static inline void fiber_jump(struct slot *next)
 {
-    worker.current = next;
+    worker_current = next;
     setcontext(static_cast<ucontext_t *>(next->stack));
     __builtin_unreachable();
 }

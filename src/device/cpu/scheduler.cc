@@ -13,7 +13,10 @@
 
 #include "device/cpu/block.h"
 
-__thread struct worker_state worker __attribute__((tls_model("local-exec")));
+WORKER_LOCAL struct worker_state worker;
+WORKER_LOCAL struct slot *worker_current;
+WORKER_LOCAL uint32_t worker_expected;
+WORKER_LOCAL bool worker_flat;
 __thread struct worker_private *worker_own;
 
 static unsigned index_of(const struct slot *slot)
@@ -71,8 +74,7 @@ static struct block *block_create(void)
 {
     struct block *b = static_cast<struct block *>(map(sizeof *b));
     b->queues = static_cast<struct copy_queue *>(map(MAX_THREADS * sizeof *b->queues));
-    b->slots = static_cast<struct slot *>(map((MAX_THREADS + 1) * sizeof *b->slots));
-    b->exchanges = static_cast<struct exchange *>(map((MAX_THREADS / WARP * 2 + MAX_THREADS) * sizeof *b->exchanges));
+    b->slots = static_cast<struct slot *>(map(SLOTS_BYTES)); /* the sentinel behind the last slot, the exchanges behind it */
     b->shared = static_cast<char *>(map(SHARED_BYTES));
     /* One guard page at the end, where the lowest stack would run out; the others have a canary. */
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
@@ -94,7 +96,7 @@ static void *stack_top(const struct block *b, unsigned i)
 #else
 static void thread_begins(void)
 {
-    worker.kernel->thread(nullptr, worker.current);
+    worker.kernel->thread(nullptr, worker_current);
 }
 #endif
 
@@ -173,7 +175,6 @@ static void block_use(struct block *b)
 {
     worker.block = b;
     worker.slots = b->slots;
-    worker.exchanges = b->exchanges;
     worker.shared = b->shared;
 }
 
@@ -332,6 +333,16 @@ static void poll_round(void)
     }
 }
 
+static bool none_spins(void)
+{
+    for (unsigned k = 0; k < worker_own->resident_count; k++)
+        if (worker_own->resident[k]->spinning)
+            return false;
+    return true;
+}
+
+constexpr unsigned ROUNDS_BEFORE_ADMISSION = 4;
+
 /* Whose turn is it? A slot of a resident block, or home when none is left. */
 static struct slot *choose(unsigned from)
 {
@@ -358,7 +369,7 @@ static struct slot *choose(unsigned from)
         if (b) {
             if (b != worker.block) {
                 block_use(b);
-                worker.expected = STOP_GENERAL;
+                worker_expected = STOP_GENERAL;
                 worker.kernel->enter_block(b->index);
                 from = 0;
             }
@@ -373,12 +384,10 @@ static struct slot *choose(unsigned from)
             b->ready--;
             return &b->slots[i];
         }
-        if (own->resident_count < grid.limit && block_admit())
+        /* What this thread waits for may be about to come: another block only when some rounds brought nothing. */
+        if ((own->fruitless >= ROUNDS_BEFORE_ADMISSION || none_spins()) && own->resident_count < grid.limit && block_admit())
             continue;
-        bool waits = false;
-        for (unsigned k = 0; k < own->resident_count; k++)
-            waits = waits || own->resident[k]->spinning;
-        if (!waits)
+        if (none_spins())
             fail_deadlock();
         poll_round();
     }
@@ -401,7 +410,7 @@ static void barrier_opens(struct block *b)
     if (ring_possible(b)) {
         b->general = false;
         b->round = STOP_BARRIER;
-        worker.expected = STOP_BARRIER;
+        worker_expected = STOP_BARRIER;
         for (unsigned i = 0; i < worker.threads; i++)
             b->slots[i].exchange = 0;
         b->mixed_exchanges = false;
@@ -438,8 +447,8 @@ static void warp_completes(struct block *b, unsigned i)
     b->mixed_exchanges = true;
     for (unsigned lane = 0; lane < WARP; lane++) {
         if (lanes >> lane & 1) {
-            b->slots[first + lane].exchange = 2;
-            b->exchanges[warps_of(n) * 2 + first + lane] = all;
+            b->slots[first + lane].exchange = own_exchange(lane);
+            *thread_exchange(&b->slots[first + lane]) = all;
             make_ready(b, first + lane);
         }
     }
@@ -450,7 +459,7 @@ static void warp_completes(struct block *b, unsigned i)
 static void leave_ring(struct block *b, unsigned i)
 {
     const unsigned n = worker.threads, first = i / WARP * WARP;
-    const uint32_t warp_stop = worker.expected, round_stop = b->round;
+    const uint32_t warp_stop = worker_expected, round_stop = b->round;
     b->general = true;
     b->live = n;
     b->ready = b->spinning = b->at_barrier = 0;
@@ -469,7 +478,7 @@ static void leave_ring(struct block *b, unsigned i)
             b->state[j] = ENDED;
             b->live--;
         } else {
-            const struct exchange *given = &b->exchanges[j / WARP * 2 + b->slots[j].exchange];
+            const struct exchange *given = thread_exchange(&b->slots[j]);
             b->state[j] = IN_WARP;
             b->stop[j] = stop;
             b->mask[j] = FULL_MASK;
@@ -481,7 +490,7 @@ static void leave_ring(struct block *b, unsigned i)
         worker_own->home = b->slots[0];
         worker_own->home_block = b;
     }
-    worker.expected = STOP_GENERAL;
+    worker_expected = STOP_GENERAL;
     b->mixed_exchanges = true;
 }
 
@@ -494,8 +503,8 @@ void fiber_leave_loop(unsigned index)
     block_enters(b, worker.block_next - 1);
     block_use(b);
     threads_begin(b, index + 1);
-    worker.current = &b->slots[index];
-    worker.expected = STOP_GENERAL;
+    worker_current = &b->slots[index];
+    worker_expected = STOP_GENERAL;
     b->general = true;
     if (index == 0) {
         b->live = n;
@@ -521,12 +530,12 @@ bool fiber_enter(uint32_t stop)
     struct block *b = worker.block;
     if (b->general)
         return false;
-    const unsigned i = index_of(worker.current);
+    const unsigned i = index_of(worker_current);
     if (i % WARP == 0 && stop < STOP_PARTIAL) {
         if (i == 0 && stop < STOP_EXCHANGE)
             b->round = stop;
         if (stop >= STOP_EXCHANGE || stop == b->round) {
-            worker.expected = stop;
+            worker_expected = stop;
             return true;
         }
     }
@@ -537,7 +546,7 @@ bool fiber_enter(uint32_t stop)
 void fiber_stop(uint32_t stop, uint32_t mask, uint64_t value)
 {
     struct block *b = worker.block;
-    struct slot *me = worker.current;
+    struct slot *me = worker_current;
     const unsigned i = index_of(me);
     struct slot *next = nullptr;
     if (stop == STOP_BARRIER) {
@@ -584,7 +593,7 @@ void fiber_end(void)
 {
     struct worker_private *own = worker_own;
     struct block *b = worker.block;
-    const unsigned i = index_of(worker.current);
+    const unsigned i = index_of(worker_current);
     if (thread_ends(b, i)) {
         if (b == own->home_block)
             fiber_jump(&own->home);
@@ -598,8 +607,8 @@ void fiber_finish_block(void)
 {
     struct worker_private *own = worker_own;
     struct block *b = worker.block;
-    struct slot *me = worker.current;
-    if (worker.expected == STOP_END || fiber_enter(STOP_END)) {
+    struct slot *me = worker_current;
+    if (worker_expected == STOP_END || fiber_enter(STOP_END)) {
         fiber_switch(me, me + 1);
     } else if (!thread_ends(b, index_of(me))) {
         own->home_block = b;
@@ -616,7 +625,7 @@ void fiber_finish_block(void)
     }
     worker.block = nullptr;
     worker.shared = own->loop_block->shared;
-    worker.expected = STOP_GENERAL;
+    worker_expected = STOP_GENERAL;
 }
 
 /* ---------------------------------------------------------------------------------------------- asynchronous copies */
@@ -688,8 +697,7 @@ static void block_destroy(struct block *b)
     munmap(b->queues, MAX_THREADS * sizeof *b->queues);
     munmap(b->stacks - page, b->stacks_bytes);
     munmap(b->shared, SHARED_BYTES);
-    munmap(b->exchanges, (MAX_THREADS / WARP * 2 + MAX_THREADS) * sizeof *b->exchanges);
-    munmap(b->slots, (MAX_THREADS + 1) * sizeof *b->slots);
+    munmap(b->slots, SLOTS_BYTES);
     munmap(b, sizeof *b);
 }
 
@@ -751,9 +759,9 @@ void scheduler_run(void)
     worker.blocks_x = uint32_t(grid.blocks[0]);
     worker.blocks_y = uint32_t(grid.blocks[1]);
     worker.blocks_z = uint32_t(grid.blocks[2]);
-    worker.flat = worker.threads_x == worker.threads && grid.blocks[1] * grid.blocks[2] == 1;
+    worker_flat = worker.threads_x == worker.threads && grid.blocks[1] * grid.blocks[2] == 1;
     worker.shared_bytes = 0;
-    worker.expected = STOP_GENERAL;
+    worker_expected = STOP_GENERAL;
     worker.block = nullptr;
     worker.block_next = worker.block_last = 0;
     worker.polls = 0;

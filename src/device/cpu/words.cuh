@@ -68,15 +68,15 @@ static __thread unsigned loop_limit;
 
 [[maybe_unused]] static FIBER_INLINE unsigned linear_thread()
 {
-    return worker.flat ? threadIdx.x : (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    return worker_flat ? threadIdx.x : (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
 
 /* After every stop: this is thread `me` again. */
 static FIBER_INLINE struct slot *thread_resumes(struct slot *me)
 {
-    worker.current = me;
+    worker_current = me;
     threadIdx.x = me->x;
-    if (!worker.flat) [[unlikely]] {
+    if (!worker_flat) [[unlikely]] {
         threadIdx.y = me->y;
         threadIdx.z = me->z;
     }
@@ -96,54 +96,42 @@ static FIBER_INLINE struct slot *thread_resumes(struct slot *me)
 /* A stop under the general scheduler. */
 [[maybe_unused]] static __attribute__((noinline)) void thread_waits(uint32_t stop, uint32_t mask, uint64_t value)
 {
-    struct slot *me = worker.current;
+    struct slot *me = worker_current;
     fiber_stop(stop, mask, value);
     thread_resumes(me);
 }
 
 [[maybe_unused]] static FIBER_INLINE void __syncthreads()
 {
-    if (worker.expected == STOP_BARRIER || thread_asks(STOP_BARRIER)) [[likely]]
-        thread_resumes(fiber_switch(worker.current, worker.current + 1));
+    if (worker_expected == STOP_BARRIER || thread_asks(STOP_BARRIER)) [[likely]]
+        thread_resumes(fiber_switch(worker_current, worker_current + 1));
     else
         thread_waits(STOP_BARRIER, FULL_MASK, 0);
 }
 
 /* ---------------------------------------------------------------------------------------------- warp operations */
 
-[[maybe_unused]] static FIBER_INLINE unsigned lane_id()
+/* One lane's part of a warp operation: gives `value`, waits for the others, and is its thread again; what all gave is
+ * in thread_exchange(). Two exchanges alternate: lane 0 gives its next value before lane 1 has read the last ones. */
+static FIBER_INLINE struct slot *warp_operation(uint32_t stop, uint32_t mask, uint64_t value)
 {
-    return linear_thread() % WARP;
-}
-
-/* The values of the warp operation that thread `me` did last. */
-static FIBER_INLINE struct exchange *thread_exchange(struct slot *me)
-{
-    const unsigned index = unsigned(me - worker.slots);
-    if (me->exchange < 2) [[likely]]
-        return worker.exchanges + (index / WARP * 2 + me->exchange);
-    return worker.exchanges + (worker.threads + WARP - 1) / WARP * 2 + index;
-}
-
-/* One lane's part of a warp operation: gives `value`, waits for the others, returns what all gave.
- * Two exchanges alternate: lane 0 gives its next value before lane 1 has read the last ones. */
-static FIBER_INLINE struct exchange *warp_operation(uint32_t stop, uint32_t mask, uint64_t value)
-{
-    if ((worker.expected == stop && mask == FULL_MASK) || thread_asks(mask == FULL_MASK ? stop : uint32_t(STOP_PARTIAL)))
+    if ((worker_expected == stop && mask == FULL_MASK) || thread_asks(mask == FULL_MASK ? stop : uint32_t(STOP_PARTIAL)))
         [[likely]] {
-        struct slot *me = worker.current;
-        const unsigned lane = unsigned(me - worker.slots) % WARP;
+        struct slot *me = worker_current;
+        const unsigned lane = thread_lane(me);
         me->exchange ^= 1;
-        struct exchange *given = worker.exchanges + unsigned(me - worker.slots) / WARP * 2 + me->exchange;
+        struct exchange *given = thread_exchange(me);
         if (stop == STOP_EXCHANGE)
             given->value[lane] = value;
         if (stop == STOP_BALLOT)
             given->ballot = (lane ? given->ballot : 0) | uint32_t(value) << lane;
-        thread_resumes(fiber_switch(me, lane == WARP - 1 ? me - (WARP - 1) : me + 1));
-    } else {
-        thread_waits(stop, mask, value);
+        struct slot *next = me + 1;
+        if (lane == WARP - 1) [[unlikely]]
+            next = fiber_wrap(me);
+        return thread_resumes(fiber_switch(me, next));
     }
-    return thread_exchange(worker.current);
+    thread_waits(stop, mask, value);
+    return worker_current;
 }
 
 [[maybe_unused]] static FIBER_INLINE void __syncwarp(unsigned mask = FULL_MASK)
@@ -153,7 +141,7 @@ static FIBER_INLINE struct exchange *warp_operation(uint32_t stop, uint32_t mask
 
 [[maybe_unused]] static FIBER_INLINE unsigned __ballot_sync(unsigned mask, int predicate)
 {
-    return warp_operation(STOP_BALLOT, mask, predicate != 0)->ballot;
+    return thread_exchange(warp_operation(STOP_BALLOT, mask, predicate != 0))->ballot;
 }
 
 [[maybe_unused]] static FIBER_INLINE int __any_sync(unsigned mask, int predicate)
@@ -166,38 +154,45 @@ static FIBER_INLINE struct exchange *warp_operation(uint32_t stop, uint32_t mask
     return __ballot_sync(mask, !predicate) == 0;
 }
 
-template <class T> static FIBER_INLINE T shuffle(unsigned mask, T value, unsigned source)
+/* The value of lane source(lane). */
+template <class T, class F> static FIBER_INLINE T shuffle(unsigned mask, T value, F source)
 {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
     uint64_t word = 0;
     memcpy(&word, &value, sizeof value);
-    memcpy(&value, &warp_operation(STOP_EXCHANGE, mask, word)->value[source], sizeof value);
+    const struct slot *me = warp_operation(STOP_EXCHANGE, mask, word);
+    memcpy(&value, &thread_exchange(me)->value[source(thread_lane(me))], sizeof value);
     return value;
 }
 
 /* A source outside the segment of `width` lanes is the lane itself. */
 template <class T> static FIBER_INLINE T __shfl_sync(unsigned mask, T value, int source, int width = WARP)
 {
-    const unsigned lane = lane_id();
-    return shuffle(mask, value, (lane & ~unsigned(width - 1)) | (unsigned(source) & unsigned(width - 1)));
+    return shuffle(mask, value, [=](unsigned lane) {
+        return (lane & ~unsigned(width - 1)) | (unsigned(source) & unsigned(width - 1));
+    });
 }
 
 template <class T> static FIBER_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = WARP)
 {
-    const unsigned lane = lane_id(), place = lane & unsigned(width - 1);
-    return shuffle(mask, value, place >= delta ? lane - delta : lane);
+    return shuffle(mask, value, [=](unsigned lane) {
+        return (lane & unsigned(width - 1)) >= delta ? lane - delta : lane;
+    });
 }
 
 template <class T> static FIBER_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = WARP)
 {
-    const unsigned lane = lane_id(), place = lane & unsigned(width - 1);
-    return shuffle(mask, value, place + delta < unsigned(width) ? lane + delta : lane);
+    return shuffle(mask, value, [=](unsigned lane) {
+        return (lane & unsigned(width - 1)) + delta < unsigned(width) ? lane + delta : lane;
+    });
 }
 
 template <class T> static FIBER_INLINE T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = WARP)
 {
-    const unsigned lane = lane_id(), source = lane ^ unsigned(lanes);
-    return shuffle(mask, value, source < (lane & ~unsigned(width - 1)) + unsigned(width) ? source : lane);
+    return shuffle(mask, value, [=](unsigned lane) {
+        const unsigned source = lane ^ unsigned(lanes);
+        return source < (lane & ~unsigned(width - 1)) + unsigned(width) ? source : lane;
+    });
 }
 
 /* The lanes of `mask` that hold the same value as this one. */
@@ -205,7 +200,7 @@ template <class T> static FIBER_INLINE unsigned __match_any_sync(unsigned mask, 
 {
     uint64_t word = 0;
     memcpy(&word, &value, sizeof value);
-    const struct exchange *all = warp_operation(STOP_EXCHANGE, mask, word);
+    const struct exchange *all = thread_exchange(warp_operation(STOP_EXCHANGE, mask, word));
     unsigned same = 0;
     for (int lane = 0; lane < WARP; lane++)
         same |= unsigned((mask >> lane & 1) && all->value[lane] == word) << lane;
@@ -214,7 +209,7 @@ template <class T> static FIBER_INLINE unsigned __match_any_sync(unsigned mask, 
 
 template <class F> static FIBER_INLINE unsigned warp_reduce(unsigned mask, unsigned value, F f)
 {
-    const struct exchange *all = warp_operation(STOP_EXCHANGE, mask, value);
+    const struct exchange *all = thread_exchange(warp_operation(STOP_EXCHANGE, mask, value));
     unsigned result = 0;
     bool first = true;
     for (int lane = 0; lane < WARP; lane++) {
@@ -481,7 +476,7 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
 
     static void enter_block(uint64_t block)
     {
-        if (worker.flat) {
+        if (worker_flat) {
             blockIdx = {unsigned(block), 0, 0};
         } else {
             blockIdx.x = unsigned(block % worker.blocks_x);
@@ -499,7 +494,7 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
             if (worker.shared_bytes)
                 fiber_fill_shared();
             loop_limit = threads;
-            if (worker.flat) {
+            if (worker_flat) {
                 threadIdx.y = threadIdx.z = 0;
                 for (unsigned x = 0; x < loop_limit; x++) {
                     threadIdx.x = x;
@@ -519,14 +514,14 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
     static void thread(void *, struct slot *me)
     {
 #if !FIBER_ASSEMBLY
-        me = worker.current;
+        me = worker_current;
 #endif
         thread_resumes(me);
         threadIdx.y = me->y;
         threadIdx.z = me->z;
         call(*static_cast<const arguments *>(worker.arguments));
-        if (worker.expected == STOP_END || fiber_enter(STOP_END)) [[likely]]
-            fiber_jump(worker.current + 1);
+        if (worker_expected == STOP_END || fiber_enter(STOP_END)) [[likely]]
+            fiber_jump(worker_current + 1);
         fiber_end();
     }
 
