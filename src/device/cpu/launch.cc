@@ -27,7 +27,8 @@ struct worker_private *worker_list;
 int worker_count;
 bool cpu_counts_additions;
 
-static uint64_t launches, additions;
+static uint64_t launches;
+static uint64_t opened_launches; /* since the device was opened: the seed's orders begin anew */
 static int sticky_error;
 static char sticky_text[400];
 static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -204,6 +205,7 @@ void cpu_start(const struct device_options *options)
     threads = static_cast<pthread_t *>(calloc(size_t(worker_count), sizeof *threads));
     first_thread = pthread_self();
     generation = 0;
+    opened_launches = 0;
     quit = false;
     entered = left = 0;
 
@@ -277,7 +279,7 @@ static void order_blocks(void)
         grid.stride = grid.count - 1;
         grid.shift = grid.count - 1;
     } else if (cpu_options.schedule == SCHEDULE_SHUFFLED) {
-        const uint64_t random = mix(cpu_options.seed ^ grid.launch);
+        const uint64_t random = mix(cpu_options.seed ^ opened_launches);
         grid.shift = random % grid.count;
         grid.stride = mix(random) % grid.count | 1;
         while (greatest_common_divisor(grid.stride, grid.count) != 1)
@@ -317,6 +319,7 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
     grid.kernel = kernel;
     grid.arguments = arguments;
     grid.launch++;
+    opened_launches++;
     grid.count = count;
     for (int i = 0; i < 3; i++) {
         grid.blocks[i] = blocks[i];
@@ -344,7 +347,7 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
     }
     running_launch = grid.launch;
     for (int i = 0; i < worker_count; i++)
-        worker_list[i].random = mix(cpu_options.seed * 31 + grid.launch * 7 + uint64_t(i)) | 1;
+        worker_list[i].random = mix(cpu_options.seed * 31 + opened_launches * 7 + uint64_t(i)) | 1;
     if (shared_out) {
         open_grid = true;
         generation.fetch_add(1);
@@ -399,7 +402,7 @@ void device_count_additions(bool on)
 
 uint64_t device_additions(void)
 {
-    additions = 0;
+    uint64_t additions = 0;
     for (int i = 0; i < worker_count; i++)
         additions += worker_list[i].state->additions;
     return additions;

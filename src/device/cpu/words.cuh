@@ -526,7 +526,7 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
     }
 
     static inline bool spins;
-    static void launch(const char *name, bool cooperative, extent blocks, extent threads, P... values)
+    static void enqueue(const char *name, bool cooperative, extent blocks, extent threads, P... values)
     {
         static const struct kernel kernel = {name, run_blocks, thread, begin, enter_block, &spins};
         const arguments packed(values...);
@@ -534,8 +534,8 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
     }
 };
 
-#define launch(kernel, ...) kernel_of<(kernel)>::launch(#kernel, false, __VA_ARGS__)
-#define launch_cooperative(kernel, ...) kernel_of<(kernel)>::launch(#kernel, true, __VA_ARGS__)
+#define launch(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, false, __VA_ARGS__)
+#define launch_cooperative(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, true, __VA_ARGS__)
 
 [[maybe_unused]] static __forceinline__ void count_addition() { worker.additions++; }
 
