@@ -10,7 +10,8 @@
 
 enum {
     GUARD = 4096, /* bytes on each side: a multiple of 256, and longer than a tile's last row */
-    POISON = 0xA5,
+    FRESH = 0xA5,
+    POISON = 0x7f, /* of the output: large in every type, so that adding to it, or its maximum, is wrong, too */
     CHUNK = 1 << 20, /* bytes read back at once: they stay in a cache */
 };
 
@@ -85,7 +86,7 @@ static bool make(const struct memory *memory, struct buffer *buffer, size_t byte
     buffer->data = buffer->block + buffer->before;
     memory->upload(buffer->block, guard_pattern(), buffer->before);
     if (bytes)
-        memory->fill(buffer->data, POISON, bytes);
+        memory->fill(buffer->data, FRESH, bytes);
     memory->upload(buffer->data + bytes, guard_pattern(), GUARD);
     return true;
 }

@@ -35,7 +35,7 @@ bool buffers_make(struct buffers *buffers, enum place place, size_t data_bytes, 
                   bool in_place);
 void buffers_free(struct buffers *buffers);
 
-/* The input is copied in and, unless in place, the output filled with 0xA5. */
+/* The input is copied in and, unless in place, the output filled with 0x7F. */
 void buffers_load(struct buffers *buffers, const void *input);
 
 /* NULL, or a slug that names the first guard that was written to: "guard-behind-output". */
