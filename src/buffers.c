@@ -11,7 +11,7 @@
 enum {
     GUARD = 4096, /* bytes on each side: a multiple of 256, and longer than a tile's last row */
     FRESH = 0xA5,
-    POISON = 0x7f, /* of the output: large in every type, so that adding to it, or its maximum, is wrong, too */
+    POISON = 0x7f,   /* of the output: large in every type, so that adding to it, or its maximum, is wrong, too */
     CHUNK = 1 << 20, /* bytes read back at once: they stay in a cache */
 };
 

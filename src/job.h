@@ -13,24 +13,33 @@ struct point {
     enum type type;
     enum op op; /* NONE for the kind COPY */
     uint64_t n;
-    int threads; /* 0 on the host */
+    int threads;            /* 0 on the host */
     enum schedule schedule; /* check on the CPU device */
     uint64_t schedule_seed;
     uint64_t hot; /* 0: random input; otherwise element hot - 1 is the only one that is not the identity */
 };
 
 enum status {
-    STATUS_OK, STATUS_UNSTABLE, STATUS_THROTTLED, STATUS_MISMATCH, STATUS_OOM, STATUS_UNSUPPORTED, STATUS_TIMEOUT,
-    STATUS_ERROR, STATUS_NOT_RUN, STATUS_INTERRUPTED, STATUSES
+    STATUS_OK,
+    STATUS_UNSTABLE,
+    STATUS_THROTTLED,
+    STATUS_MISMATCH,
+    STATUS_OOM,
+    STATUS_UNSUPPORTED,
+    STATUS_TIMEOUT,
+    STATUS_ERROR,
+    STATUS_NOT_RUN,
+    STATUS_INTERRUPTED,
+    STATUSES
 };
 const char *status_name(enum status status); /* "ok", "unstable", ... as in results.csv */
 
 /* Flat, without pointers: it travels through a pipe. Missing numbers are NAN or UNKNOWN. */
 struct row {
     enum status status;
-    char detail[96];  /* slug [a-z0-9._-]*; "" if none */
-    char message[400]; /* one line for people; not in the CSV */
-    char flags[96];   /* slugs joined by '+' */
+    char detail[96];    /* slug [a-z0-9._-]*; "" if none */
+    char message[400];  /* one line for people; not in the CSV */
+    char flags[96];     /* slugs joined by '+' */
     double max_rel_err; /* floats */
     int discarded, repeats;
     struct summary device; /* seconds; on a host row the host clock */

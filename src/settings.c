@@ -513,10 +513,13 @@ static int complain_unknown(const struct verb *verb, const char *given)
         }
         if (!is_it)
             continue;
+        const char *separator = " ";
         int used = snprintf(why, sizeof why, "not an option of %s but of", verb->name);
         for (int v = 0; verbs[v]; v++)
-            if (verb_takes(verbs[v], option->name))
-                used += snprintf(why + used, sizeof why - (size_t)used, " %s", verbs[v]->name);
+            if (verb_takes(verbs[v], option->name)) {
+                used += snprintf(why + used, sizeof why - (size_t)used, "%s%s", separator, verbs[v]->name);
+                separator = ", ";
+            }
         return complain(given, NULL, why);
     }
     names[count++] = "help";

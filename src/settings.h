@@ -14,7 +14,7 @@ struct settings {
     const struct algorithm **algorithms; /* in list order */
     int algorithm_count;
     bool algorithms_given; /* named one by one: what they cannot do is an error, not left out */
-    uint64_t *sizes; /* ascending, each once */
+    uint64_t *sizes;       /* ascending, each once */
     int size_count;
     unsigned types, kinds, ops; /* sets */
     int *threads;               /* NULL: each algorithm's own choice */

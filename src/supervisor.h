@@ -11,7 +11,7 @@
 
 /* What a worker tells once, after it has opened the device. */
 struct worker_hello {
-    int error;      /* 0, or device_open's */
+    int error; /* 0, or device_open's */
     char why[400];
     struct device_properties properties;
     double event_resolution_s;

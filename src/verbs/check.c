@@ -302,18 +302,39 @@ static void print_line(const struct check *check, const struct point *line, stru
     tally->skipped += skipped;
 }
 
+/* An algorithm that this build does not have gets one line in all. */
+static bool print_unavailable(const struct check *check, const struct algorithm *algorithm, struct tally *tally)
+{
+    const char *why = point_unavailable(&(struct point){.algorithm = algorithm});
+    int count = 0;
+    if (!why)
+        return false;
+    for (int i = 0; i < check->done; i++)
+        if (check->points.list[i].algorithm == algorithm) {
+            count++;
+            add_reason(tally, why);
+        }
+    tally->skipped += count;
+    if (count)
+        printf("%-18s %d skipped: %s\n", algorithm->name, count, why);
+    return true;
+}
+
 static void print_report(const struct check *check, struct tally *tally)
 {
     static const enum kind kinds[] = {INCLUSIVE, EXCLUSIVE, COPY};
     static const enum type types[] = {I32, I64, F32, F64};
     static const enum op ops[] = {SUM, MAX, AFFINE, NONE};
-    for (int a = 0; a < registry_count(); a++)
+    for (int a = 0; a < registry_count(); a++) {
+        if (print_unavailable(check, registry()[a], tally))
+            continue;
         for (int k = 0; k < 3; k++)
             for (int t = 0; t < 4; t++)
                 for (int o = 0; o < 4; o++) {
                     struct point line = {.algorithm = registry()[a], .kind = kinds[k], .type = types[t], .op = ops[o]};
                     print_line(check, &line, tally);
                 }
+    }
     printf("%d points right, %d wrong, %d skipped", tally->right, tally->wrong, tally->skipped);
     for (int i = 0; i < tally->reason_count; i++)
         printf("%s%d: %s", i ? "; " : " (", tally->reasons[i].count, tally->reasons[i].why);

@@ -5,8 +5,7 @@
 static __global__ void copy(const char *in, char *out, uint64_t bytes, bool wait)
 {
     volatile bool waiting = wait;
-    while (waiting) {
-    }
+    while (waiting) {}
     uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < bytes)
         out[i] = in[i];

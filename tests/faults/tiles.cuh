@@ -36,8 +36,9 @@ enum fault {
 
 constexpr int TILE = 64, TILE_LOG2 = 6;
 
-template <class Op> static __global__ void tiles(const typename Op::value *in, typename Op::value *out,
-                                                 typename Op::value *sums, uint64_t n, bool exclusive)
+template <class Op>
+static __global__ void tiles(const typename Op::value *in, typename Op::value *out, typename Op::value *sums,
+                             uint64_t n, bool exclusive)
 {
     using T = typename Op::value;
     SHARED(T, row, 2 * TILE); /* two rows take turns */
@@ -74,8 +75,8 @@ template <class Op> static __global__ void tiles(const typename Op::value *in, t
 }
 
 /* sums[blocks] is a word of its own: how many blocks the carries in `carries` are of. */
-template <class Op> static __global__ void carries(const typename Op::value *sums, typename Op::value *carries,
-                                                   uint64_t blocks)
+template <class Op>
+static __global__ void carries(const typename Op::value *sums, typename Op::value *carries, uint64_t blocks)
 {
     using T = typename Op::value;
     if (threadIdx.x > 0)
@@ -131,8 +132,11 @@ static struct cost model(const struct problem *p)
 {
     uint64_t blocks = blocks_of(p);
     bool carried = blocks > 1 && FAULT != ONE_BLOCK_ONLY;
-    struct cost cost = {.launches = 1, .additions = blocks * (TILE * TILE_LOG2 - (TILE - 1)), .steps = UNKNOWN,
-                        .words_read = UNKNOWN, .words_written = UNKNOWN};
+    struct cost cost = {.launches = 1,
+                        .additions = blocks * (TILE * TILE_LOG2 - (TILE - 1)),
+                        .steps = UNKNOWN,
+                        .words_read = UNKNOWN,
+                        .words_written = UNKNOWN};
     if (carried) {
         cost.launches = 3;
         cost.additions += blocks - 1 + p->n - TILE;
