@@ -38,6 +38,8 @@ HOST = $(wildcard src/*.c src/verbs/*.c)
 CPU_DEVICE = $(wildcard src/device/cpu/*.c src/device/cpu/*.cc)
 KERNELS = $(wildcard kernels/*.c kernels/*.cu)
 FAULTS = $(wildcard tests/faults/*.c tests/faults/*.cu)
+# Builds use every core, unless a parallel make already hands out jobs.
+IN_PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$$(nproc))
 objects = $(addprefix build/$(1)/,$(addsuffix .o,$(2)))
 
 CPU_HOST_OBJECTS = $(call objects,cpu,$(HOST) $(CPU_DEVICE))
@@ -48,7 +50,7 @@ CUDA_OBJECTS = $(call objects,cuda,$(HOST) src/device/cuda.cu $(KERNELS)) build/
 .PHONY: build deps bench plots check test lint gpu-check bench-cpu-device readme clean help FORCE
 
 build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu decides otherwise)
-	@d=$$(scripts/choose-device "$(DEVICE)") && $(MAKE) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
+	@d=$$(scripts/choose-device "$(DEVICE)") && $(MAKE) $(IN_PARALLEL) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
 
 deps: ## install what Debian packages (compiler, gnuplot, pandas, linters); names what it cannot install
 	@scripts/install-deps
@@ -57,14 +59,14 @@ bench: build ## sweep all algorithms and draw the charts (ARGS="--quick" hands o
 	@scripts/bench $(ARGS)
 
 plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine)
-	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) --no-print-directory build/cpu/scanbench
+	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/plot
 
 check: build ## verify every algorithm, kind, type and operator at every listed size
 	@./scanbench check --op all --type all --kind all $(ARGS)
 
 test: ## everything that needs no GPU; ends with "N passed, N failed, N skipped"
-	@$(MAKE) --no-print-directory build/cpu/scanbench build/faults/scanbench
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench build/faults/scanbench
 	@tests/run $(ARGS)
 
 lint: ## formatting and static checks
@@ -74,11 +76,11 @@ gpu-check: ## on a machine with a GPU: STAGE=check|sweep|graph|ncu|sanitize|all,
 	@STAGE="$(STAGE)" COMMIT="$(COMMIT)" scripts/gpu-check
 
 bench-cpu-device: ## how fast the CPU device is: ns per thread, barrier, shuffle, launch; each kernel at 2^20
-	@$(MAKE) --no-print-directory build/cpu/cpu-device-bench
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/cpu-device-bench
 	@build/cpu/cpu-device-bench $(ARGS)
 
 readme: ## rewrite the README's table of algorithms
-	@$(MAKE) --no-print-directory build/cpu/scanbench
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@scripts/update-readme
 
 clean: ## remove what was built (results/ and plots/ stay)

@@ -11,9 +11,15 @@
 
 #define OPERATOR static __host__ __device__ __forceinline__ constexpr
 
-template <class T> struct unsigned_twin { using type = T; }; /* floats: themselves */
-template <> struct unsigned_twin<int32_t> { using type = uint32_t; };
-template <> struct unsigned_twin<int64_t> { using type = uint64_t; };
+template <class T> struct unsigned_twin {
+    using type = T;
+}; /* floats: themselves */
+template <> struct unsigned_twin<int32_t> {
+    using type = uint32_t;
+};
+template <> struct unsigned_twin<int64_t> {
+    using type = uint64_t;
+};
 
 /* Signed overflow is undefined: add as unsigned. */
 template <class T> struct Sum {
@@ -25,8 +31,8 @@ template <class T> struct Sum {
 
 template <class T> struct Max {
     using value = T;
-    static constexpr T least = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
-                                                           : std::numeric_limits<T>::min();
+    static constexpr T least =
+        std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::min();
     OPERATOR T identity() { return least; }
     OPERATOR T apply(T a, T b) { return a < b ? b : a; }
 };

@@ -50,7 +50,7 @@ struct problem {
 
 /* What one run costs: exact for every n, or UNKNOWN. A word is one element read or written in global memory. */
 struct cost {
-    uint64_t launches; /* kernels, memsets and device-to-device copies */
+    uint64_t launches;  /* kernels, memsets and device-to-device copies */
     uint64_t additions; /* applications of the operator, padding included, copies and swaps excluded */
     uint64_t steps;     /* additions on the longest chain */
     uint64_t words_read, words_written;

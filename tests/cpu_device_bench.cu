@@ -29,9 +29,7 @@ static double now_s(clockid_t clock)
 
 constexpr int REPEATS = 64;
 
-static __global__ void nothing()
-{
-}
+static __global__ void nothing() {}
 
 static __global__ void barriers()
 {
@@ -171,14 +169,15 @@ template <int ITEMS> static __global__ void chained(const int *in, int *out, uns
 
 /* ---------------------------------------------------------------------------------------------- plain C */
 
-static __attribute__((noinline, optimize("O3"))) void plain_copy(const int *__restrict in, int *__restrict out, size_t n)
+static __attribute__((noinline, optimize("O3"))) void plain_copy(const int *__restrict in, int *__restrict out,
+                                                                 size_t n)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = in[i];
 }
 
-static __attribute__((noinline, optimize("O3"))) void plain_pass(const int *__restrict in, int *__restrict out, size_t n,
-                                                                 size_t distance)
+static __attribute__((noinline, optimize("O3"))) void plain_pass(const int *__restrict in, int *__restrict out,
+                                                                 size_t n, size_t distance)
 {
     for (size_t i = 0; i < distance; i++)
         out[i] = in[i];
@@ -272,10 +271,14 @@ int main(int argc, char **argv)
     for (int threads : {32, 256, 1024}) {
         static const char *names[3] = {"barrier per thread, blocks of 32", "barrier per thread, blocks of 256",
                                        "barrier per thread, blocks of 1024"};
-        add(names[threads == 32 ? 0 : threads == 256 ? 1 : 2], double(REPEATS) * 65536, threads,
+        add(names[threads == 32    ? 0
+                  : threads == 256 ? 1
+                                   : 2],
+            double(REPEATS) * 65536, threads,
             [](const struct entry *e) { launch(barriers, 65536 / e->threads, e->threads); });
     }
-    add("shuffle per lane", double(REPEATS) * 65536, 256, [](const struct entry *) { launch(shuffles, 256, 256, out); });
+    add("shuffle per lane", double(REPEATS) * 65536, 256,
+        [](const struct entry *) { launch(shuffles, 256, 256, out); });
     add("ballot per lane", double(REPEATS) * 65536, 256,
         [](const struct entry *) { launch(ballots, 256, 256, reinterpret_cast<unsigned *>(out)); });
     const int parts = entry_count;
@@ -325,6 +328,7 @@ int main(int argc, char **argv)
                entries[i].best_s * 1e9 / entries[i].units);
     printf("\n%-40s %12s %12s %22s\n", "n = 2^20, i32", "1 worker", "all cores", "1 worker / plain H-S");
     for (int i = parts; i < entry_count; i++)
-        printf("%-40s %9.2f ms %9.2f ms %22.2f\n", entries[i].name, one[i] * 1e3, entries[i].best_s * 1e3, one[i] / loop_s);
+        printf("%-40s %9.2f ms %9.2f ms %22.2f\n", entries[i].name, one[i] * 1e3, entries[i].best_s * 1e3,
+               one[i] / loop_s);
     return 0;
 }

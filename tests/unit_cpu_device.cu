@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU device does what CUDA says: barriers, warps, memory, blocks, orders, limits, and what happens to wrong kernels. */
+/* The CPU device does what CUDA says: barriers, warps, memory, blocks, orders, limits, and what happens to wrong
+ * kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,8 @@ static void test_barriers()
         }
         device_free(out);
     }
-    result("barriers for blocks of 1 to 1024 threads", good && !device_error(), device_error() ? device_error_text() : why);
+    result("barriers for blocks of 1 to 1024 threads", good && !device_error(),
+           device_error() ? device_error_text() : why);
 }
 
 /* Threads at or beyond `limit` end before the barrier, and so does thread 0 if `first` says so. */
@@ -114,7 +116,8 @@ static __global__ void three_dimensions(int *out)
     __syncthreads();
     atomicAdd(&count[0], int(threadIdx.x + 10 * threadIdx.y + 100 * threadIdx.z));
     __syncthreads();
-    out[b * (blockDim.x * blockDim.y * blockDim.z) + t] = count[0] + int(1000 * threadIdx.z + 100 * threadIdx.y + threadIdx.x);
+    out[b * (blockDim.x * blockDim.y * blockDim.z) + t] =
+        count[0] + int(1000 * threadIdx.z + 100 * threadIdx.y + threadIdx.x);
 }
 
 static void test_dimensions()
@@ -145,7 +148,8 @@ static __global__ void shuffles(long long *out, int width)
     mine[4] = __ballot_sync(0xffffffffu, lane % 3 == 0);
     mine[5] = __any_sync(0xffffffffu, t == 40) + 2 * __all_sync(0xffffffffu, t < 64);
     mine[6] = __match_any_sync(0xffffffffu, lane / 5);
-    mine[7] = int(__reduce_add_sync(0xffffffffu, unsigned(lane))) + (1 + __reduce_max_sync(0xffffffffu, lane - 50)) * 1000;
+    mine[7] =
+        int(__reduce_add_sync(0xffffffffu, unsigned(lane))) + (1 + __reduce_max_sync(0xffffffffu, lane - 50)) * 1000;
 }
 
 static void test_shuffles()
@@ -163,9 +167,14 @@ static void test_shuffles()
             const long long source[4] = {segment + (lane * 7 + 3) % width, lane - segment >= 3 ? lane - 3 : lane,
                                          lane - segment + 5 < width ? lane + 5 : lane,
                                          (lane ^ 6) < segment + width ? lane ^ 6 : lane};
-            const long long expected[8] = {1000000007LL * (warp + source[0]), 1000000007LL * (warp + source[1]),
-                                           1000000007LL * (warp + source[2]), 1000000007LL * (warp + source[3]),
-                                           0x49249249, (warp == 32) + 2 * (warp < 64), unsigned(match), 496 - 18000};
+            const long long expected[8] = {1000000007LL * (warp + source[0]),
+                                           1000000007LL * (warp + source[1]),
+                                           1000000007LL * (warp + source[2]),
+                                           1000000007LL * (warp + source[3]),
+                                           0x49249249,
+                                           (warp == 32) + 2 * (warp < 64),
+                                           unsigned(match),
+                                           496 - 18000};
             for (int i = 0; i < 8; i++)
                 if (good && out[t * 8 + i] != expected[i]) {
                     good = false;
@@ -376,7 +385,8 @@ static void test_counting()
     launch_memset(out, 0, 4);
     launch_memcpy(out, out + 128, 4);
     result("additions and launches are counted",
-           device_additions() - additions == 10 * 300 * 256 * 2 && device_launches() - launches == 12 && !device_error(),
+           device_additions() - additions == 10 * 300 * 256 * 2 && device_launches() - launches == 12 &&
+               !device_error(),
            "wrong counts");
     device_free(out);
 }
@@ -450,7 +460,8 @@ static void test_seeds()
     options.seed = 43;
     order_of(options, c);
     result("a seed gives the same order again", !memcmp(a, b, sizeof a), "two runs differ");
-    result("another seed gives another order", memcmp(a, c, sizeof a) && memcmp(a, up, sizeof a), "the orders are the same");
+    result("another seed gives another order", memcmp(a, c, sizeof a) && memcmp(a, up, sizeof a),
+           "the orders are the same");
 }
 
 /* ---------------------------------------------------------------------------------------------- wrong kernels */
@@ -459,13 +470,12 @@ static void expect(const char *name, int error, const char *part)
 {
     char why[600];
     const bool good = device_error() == error && strstr(device_error_text(), part);
-    snprintf(why, sizeof why, "error %d \"%s\", expected %d \"... %s ...\"", device_error(), device_error_text(), error, part);
+    snprintf(why, sizeof why, "error %d \"%s\", expected %d \"... %s ...\"", device_error(), device_error_text(), error,
+             part);
     result(name, good, why);
 }
 
-static __global__ void nothing()
-{
-}
+static __global__ void nothing() {}
 
 static __global__ void too_much_shared(int *out)
 {
@@ -607,8 +617,10 @@ static void test_wrong_kernels()
     options = {};
     options.memory_bytes = 1 << 20;
     reopen(options);
-    void *half = device_malloc(1 << 19), *too_much = device_malloc((1 << 19) + 1), *rest = device_malloc(device_memory_free());
-    result("memory is as large as it was said to be", half && !too_much && rest && !device_error(), device_error_text());
+    void *half = device_malloc(1 << 19), *too_much = device_malloc((1 << 19) + 1),
+         *rest = device_malloc(device_memory_free());
+    result("memory is as large as it was said to be", half && !too_much && rest && !device_error(),
+           device_error_text());
     device_free(half);
     device_free(rest);
     half = device_malloc((1 << 20) - 512);

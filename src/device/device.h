@@ -20,9 +20,9 @@ enum schedule { SCHEDULE_ASCENDING, SCHEDULE_DESCENDING, SCHEDULE_SHUFFLED };
 
 /* What the CPU device can be told; a GPU ignores it. */
 struct device_options {
-    uint64_t memory_bytes; /* size of the device's memory; 0: half of the host's */
-    int workers;           /* OS threads; 0: one per core */
-    int resident;          /* most blocks at once per worker; 0: 16 */
+    uint64_t memory_bytes;  /* size of the device's memory; 0: half of the host's */
+    int workers;            /* OS threads; 0: one per core */
+    int resident;           /* most blocks at once per worker; 0: 16 */
     enum schedule schedule; /* order of threads and of blocks */
     uint64_t seed;          /* of SCHEDULE_SHUFFLED; the same seed gives the same run with one worker */
     double launch_limit_s;  /* wall time of one launch before it is ended as hung; 0: 60 */
@@ -30,7 +30,7 @@ struct device_options {
 
 /* Unknown numbers are 0, unknown text is "". */
 struct device_properties {
-    char kind[8];  /* "cuda" or "cpu" */
+    char kind[8];   /* "cuda" or "cpu" */
     char name[128]; /* the GPU's, or the CPU's model */
     int compute_major, compute_minor;
     int sm_count;

@@ -64,7 +64,10 @@ static inline void launch_memset(void *to, int byte, size_t bytes)
 
 /* A hook of the operator; GPU rows carry the model's additions, which the CPU device has proved. */
 static __device__ __forceinline__ void count_addition() {}
-template <class F> static inline void with_counting(F f) { f(std::false_type{}); }
+template <class F> static inline void with_counting(F f)
+{
+    f(std::false_type{});
+}
 
 #else
 #include "device/cpu/words.cuh"

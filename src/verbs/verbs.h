@@ -7,9 +7,9 @@
 
 struct verb {
     const char *name, *summary;
-    const char *usage;    /* "[OPTIONS]", "[OPTIONS] [RUN]" */
-    const char *examples; /* for --help */
-    const char *options;  /* space-separated long names it takes, without dashes */
+    const char *usage;                     /* "[OPTIONS]", "[OPTIONS] [RUN]" */
+    const char *examples;                  /* for --help */
+    const char *options;                   /* space-separated long names it takes, without dashes */
     int (*run)(struct settings *settings); /* returns the exit code */
 };
 

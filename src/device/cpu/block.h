@@ -60,7 +60,7 @@ struct copy_queue {
 };
 
 struct block {
-    uint64_t index; /* in the grid */
+    uint64_t index;     /* in the grid */
     struct slot *slots; /* one per thread, and the sentinel */
     char *shared;
     char *stacks;
@@ -70,7 +70,7 @@ struct block {
     uint32_t shape[3]; /* of the slots' x, y, z */
 
     /* The ring. */
-    uint32_t round; /* the stop of warp 0 in this round of the block */
+    uint32_t round;       /* the stop of warp 0 in this round of the block */
     bool mixed_exchanges; /* the slots' `exchange` are not all the same */
 
     /* The general scheduler. */
@@ -88,12 +88,12 @@ struct grid {
     const void *arguments;
     uint64_t launch; /* number, never 0 */
     uint64_t blocks[3], threads[3];
-    uint64_t count;    /* blocks in all */
-    unsigned chunk;    /* blocks drawn at once */
-    unsigned eager;    /* blocks every worker keeps resident; 0: one at a time, more only when it cannot go on */
-    unsigned limit;    /* most blocks resident on one worker */
+    uint64_t count; /* blocks in all */
+    unsigned chunk; /* blocks drawn at once */
+    unsigned eager; /* blocks every worker keeps resident; 0: one at a time, more only when it cannot go on */
+    unsigned limit; /* most blocks resident on one worker */
     bool cooperative;
-    uint64_t stride, shift; /* order of blocks: ticket t is block (t * stride + shift) mod count */
+    uint64_t stride, shift;     /* order of blocks: ticket t is block (t * stride + shift) mod count */
     std::atomic<uint64_t> next; /* ticket */
     std::atomic<int> failed;
 };
@@ -115,7 +115,7 @@ struct worker_private {
     struct slot home;         /* the frame that started the fibers */
     sigjmp_buf bail;          /* where a failed launch ends */
     volatile int in_kernel;
-    unsigned fruitless;       /* rounds of polling since the last event of any worker */
+    unsigned fruitless; /* rounds of polling since the last event of any worker */
     uint64_t fruitless_events;
     double fruitless_since_s;
     std::atomic<bool> spinning; /* all of its threads polled in the last round */

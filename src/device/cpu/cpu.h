@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the CPU device for each other: launch.cc runs kernels, memory.cc holds the arrays, device.cc opens it. */
+/* The parts of the CPU device for each other: launch.cc runs kernels, memory.cc holds the arrays, device.cc opens it.
+ */
 #ifndef CPU_H
 #define CPU_H
 

@@ -95,11 +95,11 @@ struct kernel;
 /* The state of one OS thread of the device; every word of a kernel goes through it. */
 struct worker_state {
     uint32_t polls, poll_limit;
-    struct slot *slots;     /* of the current block */
-    char *shared;           /* the block's shared memory */
-    uint64_t launch;        /* number of the launch: tells whether an offset into `shared` is of now */
+    struct slot *slots; /* of the current block */
+    char *shared;       /* the block's shared memory */
+    uint64_t launch;    /* number of the launch: tells whether an offset into `shared` is of now */
     uint64_t additions;
-    uint64_t events; /* writes that others may wait for */
+    uint64_t events;                 /* writes that others may wait for */
     uint64_t block_next, block_last; /* blocks this worker has drawn */
     const struct kernel *kernel;
     const void *arguments;
@@ -121,11 +121,11 @@ extern WORKER_LOCAL bool worker_flat;            /* one dimension of blocks and 
 /* A kernel with its template arguments, as `launch` hands it over. */
 struct kernel {
     const char *name;
-    void (*run_blocks)(void);                   /* all of block_next..block_last */
+    void (*run_blocks)(void);                    /* all of block_next..block_last */
     void (*thread)(void *unused, struct slot *); /* one thread on a stack of its own; does not return */
-    void (*begin)(void);                        /* tells the file's gridDim and blockDim */
-    void (*enter_block)(uint64_t block);        /* tells its blockIdx */
-    bool *spins;                                /* has this kernel waited for memory? */
+    void (*begin)(void);                         /* tells the file's gridDim and blockDim */
+    void (*enter_block)(uint64_t block);         /* tells its blockIdx */
+    bool *spins;                                 /* has this kernel waited for memory? */
 };
 
 /* The thread `index` leaves the plain loop: it and those behind it become fibers. */

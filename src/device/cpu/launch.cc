@@ -296,22 +296,25 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
     const uint64_t per_block = block_threads[0] * block_threads[1] * block_threads[2];
     if (blocks[0] < 1 || blocks[1] < 1 || blocks[2] < 1 || blocks[0] > INT32_MAX || blocks[1] > 65535 ||
         blocks[2] > 65535) {
-        cpu_set_error(9, "kernel %s: a grid of %llu x %llu x %llu blocks; at least 1, at most 2147483647 x 65535 x 65535",
-                      kernel->name, static_cast<unsigned long long>(blocks[0]), static_cast<unsigned long long>(blocks[1]),
-                      static_cast<unsigned long long>(blocks[2]));
+        cpu_set_error(9,
+                      "kernel %s: a grid of %llu x %llu x %llu blocks; at least 1, at most 2147483647 x 65535 x 65535",
+                      kernel->name, static_cast<unsigned long long>(blocks[0]),
+                      static_cast<unsigned long long>(blocks[1]), static_cast<unsigned long long>(blocks[2]));
         return;
     }
     if (block_threads[0] < 1 || block_threads[1] < 1 || block_threads[2] < 1 || block_threads[2] > 64 ||
         block_threads[0] > MAX_THREADS || block_threads[1] > MAX_THREADS || per_block > MAX_THREADS) {
         cpu_set_error(9, "kernel %s: blocks of %llu x %llu x %llu threads; at least 1, at most %u in all", kernel->name,
-                      static_cast<unsigned long long>(block_threads[0]), static_cast<unsigned long long>(block_threads[1]),
+                      static_cast<unsigned long long>(block_threads[0]),
+                      static_cast<unsigned long long>(block_threads[1]),
                       static_cast<unsigned long long>(block_threads[2]), MAX_THREADS);
         return;
     }
     const uint64_t limit = uint64_t(cpu_options.resident ? cpu_options.resident : 16);
     if (cooperative && count > limit * uint64_t(worker_count)) {
-        cpu_set_error(720, "kernel %s: %llu blocks must be resident, %llu can be (--resident %llu, %d workers)", kernel->name,
-                      static_cast<unsigned long long>(count), static_cast<unsigned long long>(limit * uint64_t(worker_count)),
+        cpu_set_error(720, "kernel %s: %llu blocks must be resident, %llu can be (--resident %llu, %d workers)",
+                      kernel->name, static_cast<unsigned long long>(count),
+                      static_cast<unsigned long long>(limit * uint64_t(worker_count)),
                       static_cast<unsigned long long>(limit), worker_count);
         return;
     }
@@ -328,7 +331,7 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
     grid.cooperative = cooperative;
     grid.limit = unsigned(cooperative ? count : limit);
     const bool ascending = cpu_options.schedule == SCHEDULE_ASCENDING;
-    grid.eager = unsigned(cooperative ? (count + uint64_t(worker_count) - 1) / uint64_t(worker_count)
+    grid.eager = unsigned(cooperative                ? (count + uint64_t(worker_count) - 1) / uint64_t(worker_count)
                           : cpu_options.resident > 1 ? uint64_t(cpu_options.resident)
                           : ascending                ? 0
                           : cpu_options.resident     ? 1

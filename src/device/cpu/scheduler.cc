@@ -74,7 +74,8 @@ static struct block *block_create(void)
 {
     struct block *b = static_cast<struct block *>(map(sizeof *b));
     b->queues = static_cast<struct copy_queue *>(map(MAX_THREADS * sizeof *b->queues));
-    b->slots = static_cast<struct slot *>(map(SLOTS_BYTES)); /* the sentinel behind the last slot, the exchanges behind it */
+    b->slots =
+        static_cast<struct slot *>(map(SLOTS_BYTES)); /* the sentinel behind the last slot, the exchanges behind it */
     b->shared = static_cast<char *>(map(SHARED_BYTES));
     /* One guard page at the end, where the lowest stack would run out; the others have a canary. */
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
@@ -276,8 +277,9 @@ static void make_ready(struct block *b, unsigned i)
         warp += b->state[i] == IN_WARP;
         ended += b->state[i] == ENDED;
     }
-    launch_failed(719, "kernel %s: block %llu cannot go on: %u threads wait at a barrier, %u in a warp operation, %u have ended",
-                  worker.kernel->name, static_cast<unsigned long long>(b->index), barrier, warp, ended);
+    launch_failed(
+        719, "kernel %s: block %llu cannot go on: %u threads wait at a barrier, %u in a warp operation, %u have ended",
+        worker.kernel->name, static_cast<unsigned long long>(b->index), barrier, warp, ended);
     abort();
 }
 
@@ -289,11 +291,12 @@ static void make_ready(struct block *b, unsigned i)
         if (worker_list[i].active)
             resident += worker_list[i].resident_count;
     if (blocks_left())
-        launch_failed(720, "kernel %s: nothing makes progress: more than %llu blocks must be resident, %llu are (--resident)",
-                      worker.kernel->name, static_cast<unsigned long long>(resident),
-                      static_cast<unsigned long long>(resident));
+        launch_failed(
+            720, "kernel %s: nothing makes progress: more than %llu blocks must be resident, %llu are (--resident)",
+            worker.kernel->name, static_cast<unsigned long long>(resident), static_cast<unsigned long long>(resident));
     else
-        launch_failed(719, "kernel %s: nothing makes progress: the %llu resident blocks wait for memory that nobody writes",
+        launch_failed(719,
+                      "kernel %s: nothing makes progress: the %llu resident blocks wait for memory that nobody writes",
                       worker.kernel->name, static_cast<unsigned long long>(resident));
     abort();
 }
@@ -357,7 +360,8 @@ static struct slot *choose(unsigned from)
             return &own->home;
 
         struct block *b = worker.block;
-        const unsigned start = cpu_options.schedule == SCHEDULE_SHUFFLED ? unsigned(random_next() % own->resident_count) : 0;
+        const unsigned start =
+            cpu_options.schedule == SCHEDULE_SHUFFLED ? unsigned(random_next() % own->resident_count) : 0;
         if (cpu_options.schedule == SCHEDULE_SHUFFLED || !b || !b->ready) {
             b = nullptr;
             for (unsigned k = 0; k < own->resident_count && !b; k++) {
@@ -385,7 +389,8 @@ static struct slot *choose(unsigned from)
             return &b->slots[i];
         }
         /* What this thread waits for may be about to come: another block only when some rounds brought nothing. */
-        if ((own->fruitless >= ROUNDS_BEFORE_ADMISSION || none_spins()) && own->resident_count < grid.limit && block_admit())
+        if ((own->fruitless >= ROUNDS_BEFORE_ADMISSION || none_spins()) && own->resident_count < grid.limit &&
+            block_admit())
             continue;
         if (none_spins())
             fail_deadlock();
@@ -455,7 +460,8 @@ static void warp_completes(struct block *b, unsigned i)
 }
 
 /* From the ring to the general scheduler. What each thread does follows from where the ring stands: those before
- * thread `i` in its warp have stopped like each other, earlier warps have stopped as the round says, all others can go on. */
+ * thread `i` in its warp have stopped like each other, earlier warps have stopped as the round says, all others can go
+ * on. */
 static void leave_ring(struct block *b, unsigned i)
 {
     const unsigned n = worker.threads, first = i / WARP * WARP;
@@ -493,7 +499,6 @@ static void leave_ring(struct block *b, unsigned i)
     worker_expected = STOP_GENERAL;
     b->mixed_exchanges = true;
 }
-
 
 void fiber_leave_loop(unsigned index)
 {
@@ -643,7 +648,8 @@ void fiber_copy_async(unsigned index, void *to, const void *from, size_t bytes, 
     if (queue->count == queue->capacity) {
         worker_own->in_kernel = 0;
         queue->capacity = queue->capacity ? 2 * queue->capacity : 8;
-        queue->copies = static_cast<struct pending_copy *>(realloc(queue->copies, queue->capacity * sizeof *queue->copies));
+        queue->copies =
+            static_cast<struct pending_copy *>(realloc(queue->copies, queue->capacity * sizeof *queue->copies));
         worker_own->in_kernel = 1;
     }
     memset(to, 0xa5, bytes);

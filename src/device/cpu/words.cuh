@@ -29,18 +29,30 @@
 
 /* As in CUDA, a pointer to any type may be read as one of these. */
 #define VECTOR_TYPE(T, name, bytes2, bytes4)                                                                           \
-    struct __attribute__((may_alias, aligned(bytes2))) name##2 {                                                       \
+    struct __attribute__((may_alias, aligned(bytes2))) name##2                                                         \
+    {                                                                                                                  \
         T x, y;                                                                                                        \
     };                                                                                                                 \
-    struct __attribute__((may_alias)) name##3 {                                                                        \
+    struct __attribute__((may_alias)) name##3                                                                          \
+    {                                                                                                                  \
         T x, y, z;                                                                                                     \
     };                                                                                                                 \
-    struct __attribute__((may_alias, aligned(bytes4))) name##4 {                                                       \
+    struct __attribute__((may_alias, aligned(bytes4))) name##4                                                         \
+    {                                                                                                                  \
         T x, y, z, w;                                                                                                  \
     };                                                                                                                 \
-    [[maybe_unused]] static FIBER_INLINE name##2 make_##name##2(T x, T y) { return {x, y}; }                           \
-    [[maybe_unused]] static FIBER_INLINE name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                   \
-    [[maybe_unused]] static FIBER_INLINE name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+    [[maybe_unused]] static FIBER_INLINE name##2 make_##name##2(T x, T y)                                              \
+    {                                                                                                                  \
+        return {x, y};                                                                                                 \
+    }                                                                                                                  \
+    [[maybe_unused]] static FIBER_INLINE name##3 make_##name##3(T x, T y, T z)                                         \
+    {                                                                                                                  \
+        return {x, y, z};                                                                                              \
+    }                                                                                                                  \
+    [[maybe_unused]] static FIBER_INLINE name##4 make_##name##4(T x, T y, T z, T w)                                    \
+    {                                                                                                                  \
+        return {x, y, z, w};                                                                                           \
+    }
 
 VECTOR_TYPE(int, int, 8, 16)
 VECTOR_TYPE(unsigned, uint, 8, 16)
@@ -115,8 +127,8 @@ static FIBER_INLINE struct slot *thread_resumes(struct slot *me)
  * in thread_exchange(). Two exchanges alternate: lane 0 gives its next value before lane 1 has read the last ones. */
 static FIBER_INLINE struct slot *warp_operation(uint32_t stop, uint32_t mask, uint64_t value)
 {
-    if ((worker_expected == stop && mask == FULL_MASK) || thread_asks(mask == FULL_MASK ? stop : uint32_t(STOP_PARTIAL)))
-        [[likely]] {
+    if ((worker_expected == stop && mask == FULL_MASK) ||
+        thread_asks(mask == FULL_MASK ? stop : uint32_t(STOP_PARTIAL))) [[likely]] {
         struct slot *me = worker_current;
         const unsigned lane = thread_lane(me);
         me->exchange ^= 1;
@@ -175,9 +187,8 @@ template <class T> static FIBER_INLINE T __shfl_sync(unsigned mask, T value, int
 
 template <class T> static FIBER_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = WARP)
 {
-    return shuffle(mask, value, [=](unsigned lane) {
-        return (lane & unsigned(width - 1)) >= delta ? lane - delta : lane;
-    });
+    return shuffle(mask, value,
+                   [=](unsigned lane) { return (lane & unsigned(width - 1)) >= delta ? lane - delta : lane; });
 }
 
 template <class T> static FIBER_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = WARP)
@@ -274,8 +285,14 @@ static FIBER_INLINE void thread_polls()
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     thread_polls();
 }
-[[maybe_unused]] static FIBER_INLINE void __threadfence_block() { __threadfence(); }
-[[maybe_unused]] static FIBER_INLINE void __threadfence_system() { __threadfence(); }
+[[maybe_unused]] static FIBER_INLINE void __threadfence_block()
+{
+    __threadfence();
+}
+[[maybe_unused]] static FIBER_INLINE void __threadfence_system()
+{
+    __threadfence();
+}
 
 /* A read-modify-write is an event for those who wait, unless it changed nothing: then it waits itself. */
 template <class T> static FIBER_INLINE T thread_wrote(T old, bool changed)
@@ -378,7 +395,8 @@ template <class T, thread_scope = thread_scope_system> struct atomic_ref {
     }
     FIBER_INLINE T exchange(T value, memory_order order = memory_order_seq_cst) const
     {
-        return atomic_apply(address, [=](T) { return value; }, order);
+        return atomic_apply(
+            address, [=](T) { return value; }, order);
     }
     FIBER_INLINE bool compare_exchange_strong(T &expected, T value, memory_order order = memory_order_seq_cst) const
     {
@@ -388,15 +406,18 @@ template <class T, thread_scope = thread_scope_system> struct atomic_ref {
     }
     FIBER_INLINE T fetch_add(T value, memory_order order = memory_order_seq_cst) const
     {
-        return atomic_apply(address, [=](T old) { return T(old + value); }, order);
+        return atomic_apply(
+            address, [=](T old) { return T(old + value); }, order);
     }
     FIBER_INLINE T fetch_max(T value, memory_order order = memory_order_seq_cst) const
     {
-        return atomic_apply(address, [=](T old) { return old < value ? value : old; }, order);
+        return atomic_apply(
+            address, [=](T old) { return old < value ? value : old; }, order);
     }
     FIBER_INLINE T fetch_or(T value, memory_order order = memory_order_seq_cst) const
     {
-        return atomic_apply(address, [=](T old) { return T(old | value); }, order);
+        return atomic_apply(
+            address, [=](T old) { return T(old | value); }, order);
     }
 };
 
@@ -411,25 +432,70 @@ template <class T, thread_scope = thread_scope_system> struct atomic_ref {
 {
     fiber_copy_async(linear_thread(), to, from, bytes, zeros);
 }
-[[maybe_unused]] static inline void __pipeline_commit() { fiber_copy_commit(linear_thread()); }
-[[maybe_unused]] static inline void __pipeline_wait_prior(unsigned prior) { fiber_copy_wait(linear_thread(), prior); }
+[[maybe_unused]] static inline void __pipeline_commit()
+{
+    fiber_copy_commit(linear_thread());
+}
+[[maybe_unused]] static inline void __pipeline_wait_prior(unsigned prior)
+{
+    fiber_copy_wait(linear_thread(), prior);
+}
 
-template <class T> static FIBER_INLINE T __ldg(const T *address) { return *address; }
-template <class T> static FIBER_INLINE T __ldca(const T *address) { return *address; }
-template <class T> static FIBER_INLINE T __ldcg(const T *address) { return *address; }
-template <class T> static FIBER_INLINE T __ldcs(const T *address) { return *address; }
-template <class T> static FIBER_INLINE void __stcg(T *address, same<T> value) { *address = value; }
-template <class T> static FIBER_INLINE void __stcs(T *address, same<T> value) { *address = value; }
-template <class T> static FIBER_INLINE void __stwt(T *address, same<T> value) { *address = value; }
+template <class T> static FIBER_INLINE T __ldg(const T *address)
+{
+    return *address;
+}
+template <class T> static FIBER_INLINE T __ldca(const T *address)
+{
+    return *address;
+}
+template <class T> static FIBER_INLINE T __ldcg(const T *address)
+{
+    return *address;
+}
+template <class T> static FIBER_INLINE T __ldcs(const T *address)
+{
+    return *address;
+}
+template <class T> static FIBER_INLINE void __stcg(T *address, same<T> value)
+{
+    *address = value;
+}
+template <class T> static FIBER_INLINE void __stcs(T *address, same<T> value)
+{
+    *address = value;
+}
+template <class T> static FIBER_INLINE void __stwt(T *address, same<T> value)
+{
+    *address = value;
+}
 
 /* ---------------------------------------------------------------------------------------------- bits */
 
-[[maybe_unused]] static FIBER_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
-[[maybe_unused]] static FIBER_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-[[maybe_unused]] static FIBER_INLINE int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }
-[[maybe_unused]] static FIBER_INLINE int __clzll(long long x) { return x ? __builtin_clzll(x) : 64; }
-[[maybe_unused]] static FIBER_INLINE int __ffs(int x) { return __builtin_ffs(x); }
-[[maybe_unused]] static FIBER_INLINE int __ffsll(long long x) { return __builtin_ffsll(x); }
+[[maybe_unused]] static FIBER_INLINE int __popc(unsigned x)
+{
+    return __builtin_popcount(x);
+}
+[[maybe_unused]] static FIBER_INLINE int __popcll(unsigned long long x)
+{
+    return __builtin_popcountll(x);
+}
+[[maybe_unused]] static FIBER_INLINE int __clz(int x)
+{
+    return x ? __builtin_clz(unsigned(x)) : 32;
+}
+[[maybe_unused]] static FIBER_INLINE int __clzll(long long x)
+{
+    return x ? __builtin_clzll(x) : 64;
+}
+[[maybe_unused]] static FIBER_INLINE int __ffs(int x)
+{
+    return __builtin_ffs(x);
+}
+[[maybe_unused]] static FIBER_INLINE int __ffsll(long long x)
+{
+    return __builtin_ffsll(x);
+}
 [[maybe_unused]] static FIBER_INLINE unsigned __brev(unsigned x)
 {
     unsigned y = 0;
@@ -437,21 +503,29 @@ template <class T> static FIBER_INLINE void __stwt(T *address, same<T> value) { 
         y |= (x >> i & 1) << (31 - i);
     return y;
 }
-template <class T> static FIBER_INLINE constexpr T min(T a, T b) { return b < a ? b : a; }
-template <class T> static FIBER_INLINE constexpr T max(T a, T b) { return a < b ? b : a; }
+template <class T> static FIBER_INLINE constexpr T min(T a, T b)
+{
+    return b < a ? b : a;
+}
+template <class T> static FIBER_INLINE constexpr T max(T a, T b)
+{
+    return a < b ? b : a;
+}
 
 /* ---------------------------------------------------------------------------------------------- launch */
 
 /* Both are counted as launches and carried out at once. */
-void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64_t blocks[3],
-                const uint64_t threads[3], bool cooperative);
+void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64_t blocks[3], const uint64_t threads[3],
+                bool cooperative);
 void launch_memcpy(void *to, const void *from, size_t bytes);
 void launch_memset(void *to, int byte, size_t bytes);
 
 /* dim3, but of any width, so that a count of blocks that does not fit is refused and not cut. */
 struct extent {
     uint64_t of[3];
-    template <class T> requires std::is_integral_v<T> constexpr extent(T x) : of{uint64_t(x), 1, 1} {}
+    template <class T>
+    requires std::is_integral_v<T>
+    constexpr extent(T x) : of{uint64_t(x), 1, 1} {}
     constexpr extent(dim3 d) : of{d.x, d.y, d.z} {}
 };
 
@@ -463,8 +537,11 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
 
     static FIBER_INLINE void call(const arguments &values)
     {
-        [&]<size_t... i>(std::index_sequence<i...>)
-            __attribute__((always_inline)) { function(std::get<i>(values)...); }(std::index_sequence_for<P...>{});
+        [&]<size_t... i>(std::index_sequence<i...>) __attribute__((always_inline))
+        {
+            function(std::get<i>(values)...);
+        }
+        (std::index_sequence_for<P...>{});
     }
 
     static void begin()
@@ -537,7 +614,10 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
 #define launch(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, false, __VA_ARGS__)
 #define launch_cooperative(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, true, __VA_ARGS__)
 
-[[maybe_unused]] static __forceinline__ void count_addition() { worker.additions++; }
+[[maybe_unused]] static __forceinline__ void count_addition()
+{
+    worker.additions++;
+}
 
 extern bool cpu_counts_additions;
 template <class F> static inline void with_counting(F f)
