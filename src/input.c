@@ -119,10 +119,11 @@ static void fill_one_hot(const struct recipe *recipe, void *values)
     for (uint64_t i = 0; i < recipe->n; i++)
         memcpy(bytes + i * size, identity, size);
 
-    bool affine = recipe->op == AFFINE;
+    const int32_t five = recipe->op == AFFINE ? (1 << 16) + 5 : 5;
+    const int64_t wide_five = recipe->op == AFFINE ? (INT64_C(1) << 32) + 5 : 5;
     switch (recipe->type) {
-    case I32: memcpy(hot, &(int32_t){affine ? 1 << 16 | 5 : 5}, 4); break;
-    case I64: memcpy(hot, &(int64_t){affine ? INT64_C(1) << 32 | 5 : 5}, 8); break;
+    case I32: memcpy(hot, &five, 4); break;
+    case I64: memcpy(hot, &wide_five, 8); break;
     case F32: memcpy(hot, &(float){5}, 4); break;
     case F64: memcpy(hot, &(double){5}, 8); break;
     }

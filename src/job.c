@@ -296,9 +296,9 @@ static void run(struct job *job, const struct job_options *options)
     }
     if (!take_memory(job, options->in_place, options->offset))
         return;
-    fill_costs(job);
     if (!prepare(job))
         return;
+    fill_costs(job);
     const struct reference *reference = reference_for(job, options->seed, CONTENT_EXACT);
     if (!reference || !run_checked(job, reference, true, NULL))
         return;

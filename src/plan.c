@@ -112,11 +112,12 @@ uint64_t point_memory_bytes(const struct point *point)
 
 struct cost point_model(const struct point *point)
 {
-    if (!point->n)
-        return (struct cost){0};
-    if (!point->algorithm->model)
-        return (struct cost){UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
+    struct cost cost = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
     struct problem problem;
     point_problem(point, &problem);
-    return point->algorithm->model(&problem);
+    if (!point->n)
+        memset(&cost, 0, sizeof cost);
+    else if (point->algorithm->model)
+        cost = point->algorithm->model(&problem);
+    return cost; /* cppcheck-suppress returnDanglingLifetime ; a cost holds no pointer */
 }
