@@ -132,7 +132,8 @@ static void drop_signals(void)
 static pthread_t *threads;
 static pthread_t first_thread;
 static std::atomic<uint32_t> generation; /* futex: a new grid */
-static std::atomic<bool> open_grid, quit;
+static std::atomic<bool> open_grid;
+static std::atomic<uint32_t> quit; /* futex: the watchdog sleeps on it */
 static std::atomic<int> entered, left;
 
 static void futex(std::atomic<uint32_t> *word, int operation, uint32_t value)
@@ -183,7 +184,7 @@ static void *watchdog_main(void *)
     double since = 0;
     while (!quit) {
         const struct timespec pause = {0, 250000000};
-        nanosleep(&pause, nullptr);
+        syscall(SYS_futex, &quit, FUTEX_WAIT_PRIVATE, 0, &pause, nullptr, 0);
         const uint64_t now = running_launch.load();
         if (!now || now != seen) {
             seen = now;
@@ -206,7 +207,7 @@ void cpu_start(const struct device_options *options)
     first_thread = pthread_self();
     generation = 0;
     opened_launches = 0;
-    quit = false;
+    quit = 0;
     entered = left = 0;
 
     struct sigaction action = {};
@@ -235,7 +236,8 @@ void cpu_start(const struct device_options *options)
 
 void cpu_stop(void)
 {
-    quit = true;
+    quit = 1;
+    futex(&quit, FUTEX_WAKE_PRIVATE, INT32_MAX);
     generation.fetch_add(1);
     futex(&generation, FUTEX_WAKE_PRIVATE, INT32_MAX);
     for (int i = 1; i < worker_count; i++)
