@@ -65,6 +65,7 @@ struct block {
     char *shared;
     char *stacks;
     size_t stacks_bytes;
+    unsigned used; /* stacks in use since their canaries were looked at */
     struct copy_queue *queues; /* one per thread; made when first used */
     bool copies_pending;
     uint32_t shape[3]; /* of the slots' x, y, z */
@@ -75,7 +76,7 @@ struct block {
 
     /* The general scheduler. */
     bool general;
-    unsigned live, ready, spinning, at_barrier;
+    unsigned live, ready, spinning, at_barrier, in_warp;
     thread_set ready_set, spinning_set;
     thread_state state[MAX_THREADS];
     uint32_t stop[MAX_THREADS], mask[MAX_THREADS];

@@ -29,15 +29,16 @@ static unsigned warps_of(unsigned threads)
     return (threads + WARP - 1) / WARP;
 }
 
-static uint64_t random_next(void)
+/* A random number below `n`. */
+static unsigned random_below(unsigned n)
 {
-    /* xorshift64* */
+    /* xorshift64*; a product instead of a remainder */
     uint64_t x = worker_own->random;
     x ^= x >> 12;
     x ^= x << 25;
     x ^= x >> 27;
     worker_own->random = x;
-    return x * UINT64_C(0x2545f4914f6cdd1d);
+    return unsigned((x * UINT64_C(0x2545f4914f6cdd1d) >> 32) * n >> 32);
 }
 
 /* ---------------------------------------------------------------------------------------------- blocks */
@@ -158,6 +159,8 @@ static void block_enters(struct block *b, uint64_t index)
     }
     own->resident[own->resident_count++] = b;
     b->index = index;
+    if (b->used < worker.threads)
+        b->used = worker.threads;
     if (b->copies_pending)
         copies_forget(b);
     const uint32_t shape[3] = {worker.threads_x, worker.threads_y, worker.threads_z};
@@ -248,7 +251,7 @@ static bool block_admit(void)
     threads_begin(b, 0);
     b->general = true;
     b->live = b->ready = n;
-    b->spinning = b->at_barrier = 0;
+    b->spinning = b->at_barrier = b->in_warp = 0;
     b->ready_set.clear();
     b->spinning_set.clear();
     for (unsigned i = 0; i < n; i++) {
@@ -353,15 +356,14 @@ static struct slot *choose(unsigned from)
     for (;;) {
         if (own->resident_count == 0 && !(grid.eager && blocks_left()))
             return &own->home;
-        while (grid.eager && own->resident_count < grid.eager)
+        while (own->resident_count < grid.eager && blocks_left())
             if (!block_admit())
                 break;
         if (own->resident_count == 0)
             return &own->home;
 
         struct block *b = worker.block;
-        const unsigned start =
-            cpu_options.schedule == SCHEDULE_SHUFFLED ? unsigned(random_next() % own->resident_count) : 0;
+        const unsigned start = cpu_options.schedule == SCHEDULE_SHUFFLED ? random_below(own->resident_count) : 0;
         if (cpu_options.schedule == SCHEDULE_SHUFFLED || !b || !b->ready) {
             b = nullptr;
             for (unsigned k = 0; k < own->resident_count && !b; k++) {
@@ -383,7 +385,7 @@ static struct slot *choose(unsigned from)
             else if (cpu_options.schedule == SCHEDULE_DESCENDING)
                 i = b->ready_set.previous((from + MAX_THREADS - 2) % MAX_THREADS);
             else
-                i = b->ready_set.next(unsigned(random_next() % worker.threads));
+                i = b->ready_set.next(random_below(worker.threads));
             b->ready_set.remove(i);
             b->ready--;
             return &b->slots[i];
@@ -454,6 +456,7 @@ static void warp_completes(struct block *b, unsigned i)
         if (lanes >> lane & 1) {
             b->slots[first + lane].exchange = own_exchange(lane);
             *thread_exchange(&b->slots[first + lane]) = all;
+            b->in_warp--;
             make_ready(b, first + lane);
         }
     }
@@ -468,7 +471,7 @@ static void leave_ring(struct block *b, unsigned i)
     const uint32_t warp_stop = worker_expected, round_stop = b->round;
     b->general = true;
     b->live = n;
-    b->ready = b->spinning = b->at_barrier = 0;
+    b->ready = b->spinning = b->at_barrier = b->in_warp = 0;
     b->ready_set.clear();
     b->spinning_set.clear();
     for (unsigned j = 0; j < n; j++) {
@@ -486,6 +489,7 @@ static void leave_ring(struct block *b, unsigned i)
         } else {
             const struct exchange *given = thread_exchange(&b->slots[j]);
             b->state[j] = IN_WARP;
+            b->in_warp++;
             b->stop[j] = stop;
             b->mask[j] = FULL_MASK;
             b->value[j] = stop == STOP_BALLOT ? given->ballot >> j % WARP & 1 : given->value[j % WARP];
@@ -519,7 +523,7 @@ void fiber_leave_loop(unsigned index)
         }
     }
     b->live = n - index;
-    b->ready = b->spinning = b->at_barrier = 0;
+    b->ready = b->spinning = b->at_barrier = b->in_warp = 0;
     b->ready_set.clear();
     b->spinning_set.clear();
     for (unsigned i = 0; i < n; i++) {
@@ -568,6 +572,7 @@ void fiber_stop(uint32_t stop, uint32_t mask, uint64_t value)
         *worker.kernel->spins = true;
     } else {
         b->state[i] = IN_WARP;
+        b->in_warp++;
         b->stop[i] = stop;
         b->mask[i] = mask;
         b->value[i] = value;
@@ -588,7 +593,7 @@ static bool thread_ends(struct block *b, unsigned i)
     if (b->at_barrier == b->live)
         barrier_opens(b);
     const unsigned first = i / WARP * WARP;
-    for (unsigned j = first; j < first + WARP && j < worker.threads; j++)
+    for (unsigned j = first; b->in_warp && j < first + WARP && j < worker.threads; j++)
         if (b->state[j] == IN_WARP && (b->mask[j] >> i % WARP & 1))
             warp_completes(b, j);
     return false;
@@ -720,19 +725,21 @@ void scheduler_end(void)
 #endif
 }
 
-static bool stacks_whole(const struct block *b)
+/* Looks at the stacks that were used since it last looked. */
+static bool stacks_whole(struct block *b)
 {
-    for (unsigned i = 0; i < MAX_THREADS; i++)
-        if (memcmp(stack_bottom(b, i), &CANARY, sizeof CANARY))
-            return false;
-    return true;
+    bool whole = true;
+    for (unsigned i = 0; i < b->used; i++)
+        whole = whole && !memcmp(stack_bottom(b, i), &CANARY, sizeof CANARY);
+    b->used = 0;
+    return whole;
 }
 
 bool scheduler_stacks_whole(const struct worker_private *own)
 {
     bool whole = stacks_whole(own->loop_block);
     for (unsigned i = 0; i < own->spare_count; i++)
-        whole = whole && stacks_whole(own->spare[i]);
+        whole = stacks_whole(own->spare[i]) && whole;
     return whole;
 }
 
