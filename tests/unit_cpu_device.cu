@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "device/device.h"
 #include "device/gpu.cuh"
@@ -187,6 +188,32 @@ static void test_shuffles()
     result("shuffles, votes, match and reduce", good && !device_error(), device_error() ? device_error_text() : why);
 }
 
+/* A warp that is not full, and one of which lanes have ended: only those that are there count. */
+static __global__ void few_lanes(unsigned *out)
+{
+    const unsigned lane = threadIdx.x % 32;
+    if (threadIdx.x < 32 && lane >= 20)
+        return;
+    unsigned *mine = out + threadIdx.x * 4;
+    mine[0] = __reduce_add_sync(0xffffffffu, 1u);
+    mine[1] = unsigned(__reduce_min_sync(0xffffffffu, 100 - int(lane)));
+    mine[2] = __match_any_sync(0xffffffffu, 0xa5a5a5a5a5a5a5a5ull);
+    mine[3] = __ballot_sync(0xffffffffu, 1);
+}
+
+static void test_few_lanes()
+{
+    unsigned *out = array<unsigned>(52 * 4);
+    launch(few_lanes, 1, 52, out);
+    bool good = !device_error();
+    for (int t = 0; t < 52; t++)
+        if (t % 32 < 20)
+            good = good && out[4 * t] == 20 && out[4 * t + 1] == 81 && out[4 * t + 2] == 0xfffff &&
+                   out[4 * t + 3] == 0xfffff;
+    result("lanes that are not there do not count", good, device_error() ? device_error_text() : "a wrong value");
+    device_free(out);
+}
+
 /* The halves of a warp do different numbers of operations of their own, then one together. */
 static __global__ void partial_masks(int *out)
 {
@@ -294,6 +321,35 @@ static __global__ void copies(const int *in, int *out, int wait)
         out[stage * 64 + t] = tile[stage * 64 + (t + 1) % 64];
 }
 
+/* A barrier stands between the copy and its wait. */
+static __global__ void prefetch(const int *in, int *out)
+{
+    SHARED(int, tile, 64);
+    const int t = int(threadIdx.x);
+    __pipeline_memcpy_async(&tile[t], &in[t], sizeof(int));
+    __pipeline_commit();
+    __syncthreads();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    out[t] = tile[(t + 1) % 64];
+}
+
+static __global__ void never_waits(const int *in)
+{
+    SHARED(int, tile, 64);
+    __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(int));
+    __pipeline_commit();
+}
+
+static __global__ void waits_for_nothing(int *out)
+{
+    SHARED(int, tile, 64);
+    tile[threadIdx.x] = -1;
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+
 static void test_copies()
 {
     int *in = array<int>(256), *out = array<int>(256);
@@ -308,6 +364,17 @@ static void test_copies()
         }
     }
     result("asynchronous copies arrive at their wait and not before", good && !device_error(), device_error_text());
+    launch(prefetch, 1, 64, in, out);
+    good = true;
+    for (int i = 0; i < 64; i++)
+        good = good && out[i] == (i + 1) % 64 + 1;
+    result("an asynchronous copy outlives a barrier", good && !device_error(), "a copy is lost");
+    launch(never_waits, 1, 64, in);
+    launch(waits_for_nothing, 1, 64, out);
+    good = true;
+    for (int i = 0; i < 64; i++)
+        good = good && out[i] == -1;
+    result("an asynchronous copy does not outlive its launch", good && !device_error(), "an old copy has arrived");
     device_free(in);
     device_free(out);
 }
@@ -427,30 +494,33 @@ static __global__ void write_order(unsigned *count, unsigned *order)
     order[atomicAdd(count, 1u)] = blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-static void order_of(struct device_options options, unsigned *order)
+constexpr unsigned ORDERED = 1024;
+
+static void order_of(struct device_options options, unsigned *order, unsigned threads = 64)
 {
     options.workers = 1;
     reopen(options);
-    unsigned *count = array<unsigned>(1), *out = array<unsigned>(512);
+    unsigned *count = array<unsigned>(1), *out = array<unsigned>(ORDERED);
     device_fill(count, 0, sizeof *count);
-    launch(write_order, 8, 64, count, out);
-    memcpy(order, out, 512 * sizeof *order);
+    launch(write_order, ORDERED / threads, threads, count, out);
+    memcpy(order, out, ORDERED * sizeof *order);
 }
 
 static void test_seeds()
 {
-    static unsigned a[512], b[512], c[512], up[512], down[512];
+    static unsigned a[ORDERED], b[ORDERED], c[ORDERED], up[ORDERED], down[ORDERED], one[ORDERED];
     struct device_options options = {};
     order_of(options, up);
     bool good = true;
-    for (unsigned i = 0; i < 512; i++)
+    for (unsigned i = 0; i < ORDERED; i++)
         good = good && up[i] == i;
     result("ascending order is ascending", good, "it is not");
     options.schedule = SCHEDULE_DESCENDING;
     options.resident = 1;
     order_of(options, down);
-    for (unsigned i = 0; i < 512; i++)
-        good = good && down[i] == 511 - i;
+    order_of(options, one, ORDERED);
+    for (unsigned i = 0; i < ORDERED; i++)
+        good = good && down[i] == ORDERED - 1 - i && one[i] == down[i];
     result("descending order is descending, blocks too", good, "it is not");
     options.schedule = SCHEDULE_SHUFFLED;
     options.resident = 0;
@@ -488,6 +558,53 @@ static __global__ void too_much_shared(int *out)
 static __global__ void never_written(int *flag)
 {
     while (cuda::atomic_ref<int, cuda::thread_scope_device>(*flag).load() != 1)
+        ;
+}
+
+/* Block b waits for the next one, a whole warp or the whole block at each look. */
+static __global__ void wait_together(int *flags, bool by_vote)
+{
+    SHARED(int, seen, 1);
+    const unsigned b = blockIdx.x;
+    bool waits = b + 1 < gridDim.x;
+    while (waits) {
+        cuda::atomic_ref<int, cuda::thread_scope_device> next(flags[b + 1]);
+        if (by_vote) {
+            waits = __any_sync(0xffffffffu, next.load() == 0);
+        } else {
+            __syncthreads();
+            if (threadIdx.x == 0)
+                seen[0] = next.load();
+            __syncthreads();
+            waits = seen[0] == 0;
+        }
+    }
+    if (threadIdx.x == 0)
+        cuda::atomic_ref<int, cuda::thread_scope_device>(flags[b]).store(1);
+}
+
+/* All wait for the last block, which computes for long after it has itself waited. */
+static __global__ void long_computation(int *flags)
+{
+    if (threadIdx.x)
+        return;
+    cuda::atomic_ref<int, cuda::thread_scope_device> begin(flags[0]), done(flags[1]);
+    if (blockIdx.x == 0) {
+        for (int i = 0; i < 300; i++)
+            __nanosleep(100);
+        begin.store(1);
+    }
+    if (blockIdx.x == gridDim.x - 1) {
+        while (begin.load() == 0)
+            ;
+        struct timespec start, now;
+        clock_gettime(CLOCK_MONOTONIC, &start);
+        do
+            clock_gettime(CLOCK_MONOTONIC, &now);
+        while (double(now.tv_sec - start.tv_sec) + 1e-9 * double(now.tv_nsec - start.tv_nsec) < 0.6);
+        done.store(1);
+    }
+    while (done.load() == 0)
         ;
 }
 
@@ -578,6 +695,27 @@ static void test_wrong_kernels()
     launch(wait_for_neighbour, 8, 32, reinterpret_cast<unsigned *>(flag), flags, -1, false);
     result("blocks that wait for later ones: more become resident by themselves", !device_error() && flags[0] == 8,
            device_error_text());
+    for (bool by_vote : {false, true}) {
+        reopen({});
+        flags = array<int>(8);
+        device_fill(flags, 0, 32);
+        launch(wait_together, 8, 64, flags, by_vote);
+        result(by_vote ? "the same, when whole warps look" : "the same, when whole blocks look",
+               !device_error() && flags[0] == 1, device_error_text());
+    }
+    reopen({});
+    flags = array<int>(40);
+    device_fill(flags, 0, 160);
+    launch(wait_together, 40, 32, flags, true);
+    expect("whole warps that look in vain are noticed", 720, "more than 16 blocks must be resident, 16 are");
+    options = {};
+    options.resident = 64;
+    options.workers = 2;
+    reopen(options);
+    flags = array<int>(2);
+    device_fill(flags, 0, 8);
+    launch_cooperative(long_computation, 64, 1024, flags);
+    result("blocks that wait for a long computation are let wait", !device_error(), device_error_text());
     options = {};
     options.resident = 2;
     options.workers = 2;
@@ -649,6 +787,7 @@ int main(void)
         test_dimensions();
         test_shuffles();
         test_partial_masks();
+        test_few_lanes();
         test_waiting();
         test_copies();
         test_memory();

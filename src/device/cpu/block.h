@@ -65,7 +65,7 @@ struct block {
     char *shared;
     char *stacks;
     size_t stacks_bytes;
-    unsigned used; /* stacks in use since their canaries were looked at */
+    unsigned used;             /* stacks in use since their canaries were looked at */
     struct copy_queue *queues; /* one per thread; made when first used */
     bool copies_pending;
     uint32_t shape[3]; /* of the slots' x, y, z */
@@ -102,6 +102,14 @@ struct grid {
 extern struct grid grid;
 extern struct device_options cpu_options; /* as given, defaults filled in */
 
+/* How long a worker has polled and nothing has happened anywhere: by `seen`, what all workers have done. */
+struct patience {
+    uint64_t seen;
+    std::atomic<uint64_t> vain; /* what was seen when all threads of this worker polled and nothing came meanwhile */
+    unsigned rounds;
+    double since_s;
+};
+
 /* One OS thread's own things, beside `worker`. */
 struct worker_private {
     int number;
@@ -116,16 +124,17 @@ struct worker_private {
     struct slot home;         /* the frame that started the fibers */
     sigjmp_buf bail;          /* where a failed launch ends */
     volatile int in_kernel;
-    unsigned fruitless; /* rounds of polling since the last event of any worker */
-    uint64_t fruitless_events;
-    double fruitless_since_s;
-    std::atomic<bool> spinning; /* all of its threads polled in the last round */
-    std::atomic<bool> active;   /* has drawn from the grid that runs */
+    unsigned rounds;                       /* of polling */
+    uint64_t meetings;                     /* barriers and warp operations carried out by the general scheduler */
+    struct patience with_any, with_writes; /* until anything happens; until somebody writes or a block ends */
+    std::atomic<bool> active;              /* may still draw from the grid that runs */
 };
 
 extern __thread struct worker_private *worker_own;
 extern struct worker_private *worker_list;
 extern int worker_count;
+
+constexpr uint64_t NEVER = UINT64_MAX;
 
 /* Runs blocks of the grid on this thread until there are none left. */
 void scheduler_run(void);

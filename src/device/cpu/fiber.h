@@ -58,6 +58,7 @@ enum stop : uint32_t {
 struct alignas(512) exchange {
     uint64_t value[WARP];
     uint32_t ballot;
+    uint32_t absent; /* lanes that have ended or never were; never any in the ring */
 };
 
 /* A block's slots begin a range of addresses in which every exchange follows from a slot's address alone. In units of

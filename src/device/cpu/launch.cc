@@ -146,7 +146,6 @@ static void take_part(void)
 {
     entered.fetch_add(1);
     if (open_grid.load()) {
-        worker_own->active = true;
         scheduler_run();
         worker_own->active = false;
     }
@@ -351,19 +350,22 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
         grid.chunk = unsigned(count < 1024 ? count : 1024);
     }
     running_launch = grid.launch;
-    for (int i = 0; i < worker_count; i++)
+    for (int i = 0; i < worker_count; i++) {
         worker_list[i].random = mix(cpu_options.seed * 31 + opened_launches * 7 + uint64_t(i)) | 1;
+        worker_list[i].with_any.vain = worker_list[i].with_writes.vain = NEVER;
+        worker_list[i].active = shared_out || i == 0; /* one that sleeps will wake and may bring what others wait for */
+    }
     if (shared_out) {
         open_grid = true;
         generation.fetch_add(1);
         futex(&generation, FUTEX_WAKE_PRIVATE, INT32_MAX);
     }
-    worker_list[0].active = true;
     scheduler_run();
     worker_list[0].active = false;
     if (shared_out) {
         open_grid = false;
-        while (entered.load() != left.load())
+        /* `left` first: who enters between the two looks and leaves at once must not stand in for one who still runs */
+        for (int gone = left.load(); entered.load() != gone; gone = left.load())
             __builtin_ia32_pause();
     }
     running_launch = 0;

@@ -161,8 +161,6 @@ static void block_enters(struct block *b, uint64_t index)
     b->index = index;
     if (b->used < worker.threads)
         b->used = worker.threads;
-    if (b->copies_pending)
-        copies_forget(b);
     const uint32_t shape[3] = {worker.threads_x, worker.threads_y, worker.threads_z};
     if (memcmp(b->shape, shape, sizeof shape)) {
         memcpy(b->shape, shape, sizeof shape);
@@ -192,7 +190,6 @@ static void block_leaves(struct block *b)
     if (b != own->loop_block)
         own->spare[own->spare_count++] = b;
     worker.events++;
-    own->spinning = false;
 }
 
 void fiber_fill_shared(void)
@@ -245,6 +242,8 @@ static bool block_admit(void)
     struct block *b = own->spare_count ? own->spare[--own->spare_count] : block_create();
     block_enters(b, index);
     const unsigned n = worker.threads;
+    if (b->copies_pending)
+        copies_forget(b);
     if (worker.shared_bytes)
         memset(b->shared, 0xa5, worker.shared_bytes);
     b->mixed_exchanges = true;
@@ -305,6 +304,31 @@ static void make_ready(struct block *b, unsigned i)
 }
 
 constexpr double STALL_S = 0.3;
+/* Threads that wait for memory may meet in every turn of their loop (a vote on what they have read): nothing but
+ * meetings is a stall too, after so many times as long. */
+constexpr double MEETINGS_STALL = 3;
+
+/* One round more; `seen` is what all workers have done so far. True: for `limit_s` nobody has got on. A worker that
+ * computes, because what it waited for has come, has not polled in vain since. */
+static bool patience_ends(struct patience worker_private::*kind, uint64_t seen, double limit_s)
+{
+    struct patience *mine = &(worker_own->*kind);
+    if (mine->seen == seen)
+        mine->vain = seen;
+    mine->seen = seen;
+    for (int i = 0; i < worker_count; i++) {
+        if (worker_list[i].active && (worker_list[i].*kind).vain != seen) {
+            mine->rounds = 0;
+            return false;
+        }
+    }
+    if (++mine->rounds % 1024)
+        return false;
+    const double now_s = clock_s();
+    if (mine->rounds == 1024)
+        mine->since_s = now_s;
+    return now_s - mine->since_s > limit_s;
+}
 
 /* All threads of this worker poll: lets other workers run, and notices when nobody gets anywhere. */
 static void poll_round(void)
@@ -312,22 +336,16 @@ static void poll_round(void)
     struct worker_private *own = worker_own;
     if (grid.failed.load(std::memory_order_relaxed))
         launch_failed(0, "%s", "");
-    uint64_t events = 0;
-    bool all_spin = true;
-    own->spinning = true;
+    uint64_t writes = 0, meetings = 0;
     for (int i = 0; i < worker_count; i++) {
-        events += *const_cast<volatile uint64_t *>(&worker_list[i].state->events);
-        all_spin = all_spin && (!worker_list[i].active || worker_list[i].spinning);
+        writes += *const_cast<volatile uint64_t *>(&worker_list[i].state->events);
+        meetings += *const_cast<volatile uint64_t *>(&worker_list[i].meetings);
     }
-    if (!all_spin || events != own->fruitless_events) {
-        own->fruitless = 0;
-        own->fruitless_events = events;
-    }
-    if (own->fruitless == 0)
-        own->fruitless_since_s = clock_s();
-    if (++own->fruitless % 1024 == 0 && clock_s() - own->fruitless_since_s > STALL_S)
+    if (patience_ends(&worker_private::with_any, writes + meetings, STALL_S))
         fail_stall();
-    if (own->fruitless % 16 == 0)
+    if (patience_ends(&worker_private::with_writes, writes, MEETINGS_STALL * STALL_S) && blocks_left())
+        fail_stall();
+    if (worker_count > 1 && ++own->rounds % 16 == 0)
         sched_yield();
     for (unsigned k = 0; k < own->resident_count; k++) {
         struct block *b = own->resident[k];
@@ -347,7 +365,7 @@ static bool none_spins(void)
     return true;
 }
 
-constexpr unsigned ROUNDS_BEFORE_ADMISSION = 4;
+constexpr unsigned ROUNDS_BEFORE_ADMISSION = 4, MEETINGS_BEFORE_ADMISSION = 64;
 
 /* Whose turn is it? A slot of a resident block, or home when none is left. */
 static struct slot *choose(unsigned from)
@@ -383,7 +401,7 @@ static struct slot *choose(unsigned from)
             if (cpu_options.schedule == SCHEDULE_ASCENDING)
                 i = b->ready_set.next(from % MAX_THREADS);
             else if (cpu_options.schedule == SCHEDULE_DESCENDING)
-                i = b->ready_set.previous((from + MAX_THREADS - 2) % MAX_THREADS);
+                i = b->ready_set.previous(from ? (from + MAX_THREADS - 2) % MAX_THREADS : MAX_THREADS - 1);
             else
                 i = b->ready_set.next(random_below(worker.threads));
             b->ready_set.remove(i);
@@ -391,8 +409,9 @@ static struct slot *choose(unsigned from)
             return &b->slots[i];
         }
         /* What this thread waits for may be about to come: another block only when some rounds brought nothing. */
-        if ((own->fruitless >= ROUNDS_BEFORE_ADMISSION || none_spins()) && own->resident_count < grid.limit &&
-            block_admit())
+        if ((own->with_any.rounds >= ROUNDS_BEFORE_ADMISSION || own->with_writes.rounds >= MEETINGS_BEFORE_ADMISSION ||
+             none_spins()) &&
+            own->resident_count < grid.limit && block_admit())
             continue;
         if (none_spins())
             fail_deadlock();
@@ -411,8 +430,7 @@ static bool ring_possible(const struct block *b)
 
 static void barrier_opens(struct block *b)
 {
-    worker.events++;
-    worker_own->spinning = false;
+    worker_own->meetings++;
     b->at_barrier = 0;
     if (ring_possible(b)) {
         b->general = false;
@@ -444,13 +462,14 @@ static void warp_completes(struct block *b, unsigned i)
     struct exchange all;
     memset(&all, 0xa5, sizeof all);
     all.ballot = 0;
+    all.absent = ~lanes;
     for (unsigned lane = 0; lane < WARP; lane++) {
         if (lanes >> lane & 1) {
             all.value[lane] = b->value[first + lane];
             all.ballot |= uint32_t(b->value[first + lane] != 0) << lane;
         }
     }
-    worker.events++;
+    worker_own->meetings++;
     b->mixed_exchanges = true;
     for (unsigned lane = 0; lane < WARP; lane++) {
         if (lanes >> lane & 1) {
@@ -723,6 +742,7 @@ void scheduler_end(void)
 #if !FIBER_ASSEMBLY
     free(own->home.stack);
 #endif
+    worker_own = nullptr;
 }
 
 /* Looks at the stacks that were used since it last looked. */
@@ -779,8 +799,10 @@ void scheduler_run(void)
     worker.block_next = worker.block_last = 0;
     worker.polls = 0;
     worker.poll_limit = cpu_options.schedule == SCHEDULE_ASCENDING ? 64 : 2;
-    own->fruitless = 0;
-    own->spinning = false;
+    own->with_any.rounds = own->with_writes.rounds = 0;
+    own->with_any.seen = own->with_writes.seen = NEVER;
+    if (own->loop_block->copies_pending)
+        copies_forget(own->loop_block);
     if (sigsetjmp(own->bail, 0) == 0) {
         own->in_kernel = 1;
         worker.kernel->begin();

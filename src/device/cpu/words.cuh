@@ -214,7 +214,7 @@ template <class T> static FIBER_INLINE unsigned __match_any_sync(unsigned mask, 
     const struct exchange *all = thread_exchange(warp_operation(STOP_EXCHANGE, mask, word));
     unsigned same = 0;
     for (int lane = 0; lane < WARP; lane++)
-        same |= unsigned((mask >> lane & 1) && all->value[lane] == word) << lane;
+        same |= unsigned(((mask & ~all->absent) >> lane & 1) && all->value[lane] == word) << lane;
     return same;
 }
 
@@ -224,7 +224,7 @@ template <class F> static FIBER_INLINE unsigned warp_reduce(unsigned mask, unsig
     unsigned result = 0;
     bool first = true;
     for (int lane = 0; lane < WARP; lane++) {
-        if (mask >> lane & 1) {
+        if ((mask & ~all->absent) >> lane & 1) {
             result = first ? unsigned(all->value[lane]) : f(result, unsigned(all->value[lane]));
             first = false;
         }
