@@ -94,7 +94,7 @@ help: ## this list
 # A list that changes only when its content does, so that a new kernel file or flag rebuilds what depends on it.
 define when-changed
 	@mkdir -p $(@D)
-	@$(1) > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@$(1) > $@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 endef
 
 build/cpu/registry.c build/cuda/registry.c: FORCE

@@ -87,7 +87,9 @@ int plan_make(const struct settings *settings, struct point **points)
 
 const char *point_unavailable(const struct point *point)
 {
-    return point->algorithm->run ? NULL : "needs an NVIDIA GPU";
+    if (point->algorithm->run)
+        return NULL;
+    return point->algorithm->runs_on == NVIDIA ? "needs an NVIDIA GPU" : "has no .run in its descriptor";
 }
 
 void point_problem(const struct point *point, struct problem *problem)

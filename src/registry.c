@@ -36,6 +36,8 @@ static void load(void)
     for (int i = 0; i < count; i++) {
         copies[i] = *registry_entries[i].algorithm;
         copies[i].name = registry_entries[i].name;
+        if (!copies[i].title)
+            copies[i].title = copies[i].name;
         sorted[i] = &copies[i];
     }
     qsort(sorted, (size_t)count, sizeof *sorted, by_year_then_name);

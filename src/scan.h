@@ -58,7 +58,7 @@ struct cost {
 
 struct algorithm {
     const char *name;   /* filled in by the registry: the file's name */
-    const char *title;  /* for charts and tables */
+    const char *title;  /* for charts and tables; NULL: its name */
     const char *source; /* where it was published; NULL if nowhere */
     int year;           /* of that; 0 sorts first */
     enum place runs_on;

@@ -32,7 +32,7 @@ static void format_sets(const struct algorithm *algorithm, char *kinds, char *ty
 static const char *where(const struct algorithm *algorithm)
 {
     if (!algorithm->run)
-        return "needs an NVIDIA GPU";
+        return algorithm->runs_on == NVIDIA ? "needs an NVIDIA GPU" : "no .run in its descriptor";
     switch (algorithm->runs_on) {
     case HOST: return "host, one core";
     case DEVICE: return strcmp(device_kind(), "cpu") ? "GPU" : "GPU, CPU device";
