@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # From a run's files to what its charts draw:
 #
-#   awk -v out=FOLDER -v mark="serial blelloch" -f chart-data.awk TITLES machine.csv crossovers.csv results.csv
+#   awk -v out=FOLDER -v mark="serial blelloch" [-v partial=.part] -f chart-data.awk TITLES machine.csv crossovers.csv results.csv
 #
 # TITLES: "name TAB title TAB kinds" an algorithm, in list order. For every device, kind, type, op, launch and cache of the run
 # and every chart, FOLDER gets NAME.dat (a block an algorithm: its title, then rows of n, value, low, high),
@@ -112,7 +112,7 @@ function draw_mode(this,    part, suffix, scan, where, whose, timed, hosts) {
 
     scan = (part[2] ~ /^[aeiou]/ ? "an " : "a ") part[2] " scan"
     where = part[1] == "cuda" ? gpu : host_cpu
-    whose = "Machine " machine (where != "" ? " (" where ")" : "") ", device " part[1] ", run " run
+    whose = "Machine " machine (where != "" ? " (" where ")" : "") ", device " part[1] ", run " run (partial != "" ? ", incomplete" : "")
     problem = "Kind " part[2] ", type " part[3] ", operator " part[4] (part[5] != "" ? "; " part[5] " launch" : "") \
         (part[6] != "" ? ", " part[6] " cache" : "")
     timed = "Timed: " (part[1] == "host" ? "on the host's clock" : "between two events on the device") \

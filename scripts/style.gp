@@ -49,6 +49,13 @@ set xrange [least / 1.15:most * 1.15]
 if (lowest == highest) set yrange [lowest / 3.0:highest * 3.0]
 set format x '2^{%L}'
 set xtics 1, 2 ** (most / least > 2 ** 12 ? 2 : 1)
+# Where the sizes span fewer than two powers of two, the least and the most are labelled instead.
+powers = floor(log(most) / log(2) + 1e-9) - ceil(log(least) / log(2) - 1e-9) + 1
+if (powers < (least == most ? 1 : 2)) {
+    set format x '%.0f'
+    set xtics (least)
+    if (most > 1.06 * least) { set xtics add (most) }
+}
 set xlabel 'n, elements' offset 0, 0.3
 
 # The three formats, in the same proportions. A chart draws the first itself; formats.gp draws the others.

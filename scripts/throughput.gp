@@ -6,7 +6,10 @@ load 'scripts/style.gp'
 set logscale y
 set format y '%.0s %c'
 set ylabel 'elements per second'
-note = 'Copy ceiling: at each n the faster one of a copy kernel and memcpy on the same device, reading and writing n elements. '
+# The ceiling, where there is one, has style 100.
+ceilings = sum [i = 0:count - 1] (style(i) == 100)
+note = ceilings == 0 ? '' : \
+    'Copy ceiling: at each n the faster one of a copy kernel and memcpy on the same device, reading and writing n elements. '
 set label 1005 note.hollow_note at screen 0.02, 0.025 font small noenhanced tc rgb '#444444'
 eval('plot for [i = 0:count - 1] data index i using 1:2 with linespoints ls style(i) title columnheader(1)'.hollow)
 load 'scripts/formats.gp'
