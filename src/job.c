@@ -202,7 +202,8 @@ static bool admit(struct job *job, bool in_place)
     const struct point *point = job->point;
     const char *why = point_unavailable(point);
     if (why)
-        return fail(job, STATUS_UNSUPPORTED, "needs-nvidia-gpu", "%s", why);
+        return fail(job, STATUS_UNSUPPORTED, job->algorithm->runs_on == NVIDIA ? "needs-nvidia-gpu" : "no-run", "%s",
+                    why);
     if (in_place && !job->algorithm->in_place)
         return fail(job, STATUS_UNSUPPORTED, "not-in-place", "cannot work in place");
     why = point->n && job->algorithm->refuse ? job->algorithm->refuse(&job->problem) : NULL;
@@ -227,8 +228,9 @@ static bool take_memory(struct job *job, bool in_place, int offset)
                                           (size_t)offset * size, in_place)) {
         uint64_t need_mib = (need + (1 << 20) - 1) >> 20, free_mib = available >> 20;
         return fail(job, STATUS_OOM, slug(&detail, "need-%" PRIu64 "-mib-free-%" PRIu64 "-mib", need_mib, free_mib),
-                    "needs %" PRIu64 " MiB of %s memory, %" PRIu64 " MiB are free", need_mib,
-                    on_device(job) ? "device" : "host", free_mib);
+                    "needs %" PRIu64 " MiB of %s memory, %" PRIu64 " MiB are free%s", need_mib,
+                    on_device(job) ? "device" : "host", free_mib,
+                    on_device(job) && !strcmp(device_kind(), "cpu") ? "; --memory sets how many there are" : "");
     }
     job->problem.in = job->buffers.in.data;
     job->problem.out = job->buffers.out.data;
