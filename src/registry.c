@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "registry.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,21 @@ extern const struct registry_entry registry_entries[];
 static const struct algorithm **sorted;
 static int count;
 
+/* Without a year: what to measure against comes first, an algorithm of one's own last, so that the others keep their
+ * places, and with them their colours in charts. */
+static int place_in_time(const struct algorithm *a)
+{
+    if (a->year)
+        return a->year;
+    return a->runs_on == HOST || a->kinds == COPY ? 0 : INT_MAX;
+}
+
 static int by_year_then_name(const void *left, const void *right)
 {
     const struct algorithm *a = *(const struct algorithm *const *)left, *b = *(const struct algorithm *const *)right;
-    if (a->year != b->year)
-        return a->year < b->year ? -1 : 1;
+    int before = place_in_time(a), after = place_in_time(b);
+    if (before != after)
+        return before < after ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 

@@ -60,7 +60,7 @@ struct algorithm {
     const char *name;   /* filled in by the registry: the file's name */
     const char *title;  /* for charts and tables; NULL: its name */
     const char *source; /* where it was published; NULL if nowhere */
-    int year;           /* of that; 0 sorts first */
+    int year;           /* of that; without one a scan on the device is listed last */
     enum place runs_on;
     unsigned kinds, types, ops; /* sets */
     bool in_place;              /* may `out` be `in`? */
