@@ -102,7 +102,7 @@ build/cpu/registry.c build/cuda/registry.c: FORCE
 build/faults/registry.c: FORCE
 	$(call when-changed,scripts/registry $(FAULTS))
 build/cpu/flags: FORCE
-	$(call when-changed,echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS)')
+	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS)'; scripts/kernel-flags $(CXX); })
 build/cuda/flags: FORCE
 	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(NVCC) $(ALL_NVCCFLAGS)'; scripts/cuda-architectures; })
 build/version.h: FORCE
@@ -118,7 +118,7 @@ build/cpu/%.cc.o: %.cc build/cpu/flags
 
 build/cpu/%.cu.o: %.cu build/cpu/flags
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CXXFLAGS) -MMD -MP -x c++ -c $< -o $@
+	$(CXX) $(ALL_CXXFLAGS) $$(scripts/kernel-flags $(CXX)) -MMD -MP -x c++ -c $< -o $@
 
 build/cuda/%.c.o: %.c build/cuda/flags | build/version.h
 	@mkdir -p $(@D)
