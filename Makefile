@@ -22,6 +22,10 @@ ALL_CXXFLAGS = -std=c++20 $(WARN) $(SEMANTICS) -Isrc $(CXXFLAGS)
 ALL_NVCCFLAGS = -std=c++20 -Isrc $(if $(CCCL),-I"$(CCCL)/cub" -I"$(CCCL)/thrust" -I"$(CCCL)/libcudacxx/include") \
 	-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers,-fno-strict-aliasing,-fwrapv $(NVCCFLAGS)
 LIBS = -pthread -lm
+# The count build: every memory access of a kernel becomes a call, and src/device/count answers it in place of the
+# thread sanitizer's library. At -O0 the accesses are those that the source writes.
+COUNT = -DSCANBENCH_COUNT
+EVERY_ACCESS = -O0 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -42,6 +46,8 @@ FAULTS = $(wildcard tests/faults/*.c tests/faults/*.cu)
 IN_PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$$(nproc))
 objects = $(addprefix build/$(1)/,$(addsuffix .o,$(2)))
 
+COUNT_DEVICE = $(CPU_DEVICE) $(wildcard src/device/count/*.cc)
+COUNT_HOST_OBJECTS = $(call objects,count,$(HOST) $(COUNT_DEVICE))
 CPU_HOST_OBJECTS = $(call objects,cpu,$(HOST) $(CPU_DEVICE))
 CUDA_OBJECTS = $(call objects,cuda,$(HOST) src/device/cuda.cu $(KERNELS)) build/cuda/registry.o
 
@@ -49,7 +55,7 @@ CUDA_OBJECTS = $(call objects,cuda,$(HOST) src/device/cuda.cu $(KERNELS)) build/
 
 .PHONY: build deps bench plots check test lint gpu-check bench-cpu-device readme clean help FORCE
 
-build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu decides otherwise)
+build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu|count decides otherwise)
 	@d=$$(scripts/choose-device "$(DEVICE)") && $(MAKE) $(IN_PARALLEL) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
 
 deps: ## install what Debian packages (compiler, gnuplot, pandas, linters); names what it cannot install
@@ -97,10 +103,12 @@ define when-changed
 	@$(1) > $@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 endef
 
-build/cpu/registry.c build/cuda/registry.c: FORCE
+build/cpu/registry.c build/count/registry.c build/cuda/registry.c: FORCE
 	$(call when-changed,scripts/registry $(KERNELS))
-build/faults/registry.c: FORCE
+build/faults/registry.c build/faults-count/registry.c: FORCE
 	$(call when-changed,scripts/registry $(FAULTS))
+build/count/flags: FORCE
+	$(call when-changed,echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS) $(COUNT) $(EVERY_ACCESS)')
 build/cpu/flags: FORCE
 	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS)'; scripts/kernel-flags $(CXX); })
 build/cuda/flags: FORCE
@@ -120,6 +128,18 @@ build/cpu/%.cu.o: %.cu build/cpu/flags
 	@mkdir -p $(@D)
 	$(CXX) $(ALL_CXXFLAGS) $$(scripts/kernel-flags $(CXX)) -MMD -MP -x c++ -c $< -o $@
 
+build/count/%.c.o: %.c build/count/flags | build/version.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(COUNT) $(if $(filter kernels/% tests/faults/%,$<),$(EVERY_ACCESS)) -MMD -MP -c $< -o $@
+
+build/count/%.cc.o: %.cc build/count/flags
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CXXFLAGS) $(COUNT) -MMD -MP -c $< -o $@
+
+build/count/%.cu.o: %.cu build/count/flags
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CXXFLAGS) $(COUNT) $(EVERY_ACCESS) -MMD -MP -x c++ -c $< -o $@
+
 build/cuda/%.c.o: %.c build/cuda/flags | build/version.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
@@ -137,6 +157,12 @@ build/cpu/scanbench: $(CPU_HOST_OBJECTS) $(call objects,cpu,$(KERNELS)) build/cp
 build/faults/scanbench: $(CPU_HOST_OBJECTS) $(call objects,cpu,$(FAULTS)) build/faults/registry.o
 	$(CXX) $^ $(LIBS) -o $@
 
+build/count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(KERNELS)) build/count/registry.o
+	$(CXX) $^ $(LIBS) -o $@
+
+build/faults-count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(FAULTS)) build/faults-count/registry.o
+	$(CXX) $^ $(LIBS) -o $@
+
 build/cuda/scanbench: $(CUDA_OBJECTS)
 	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl -o $@
 
@@ -150,6 +176,16 @@ build/tests/%: build/cpu/tests/%.c.o $(BUT_MAIN)
 	@mkdir -p $(@D)
 	$(CXX) $^ $(LIBS) -o $@
 build/tests/%: build/cpu/tests/%.cu.o $(BUT_MAIN)
+	@mkdir -p $(@D)
+	$(CXX) $^ $(LIBS) -o $@
+
+# The same against the count build: build/tests-count/NAME.
+COUNT_BUT_MAIN = $(filter-out build/count/src/main.c.o,$(COUNT_HOST_OBJECTS)) $(call objects,count,$(KERNELS)) \
+	build/count/registry.o
+build/tests-count/%: build/count/tests/%.c.o $(COUNT_BUT_MAIN)
+	@mkdir -p $(@D)
+	$(CXX) $^ $(LIBS) -o $@
+build/tests-count/%: build/count/tests/%.cu.o $(COUNT_BUT_MAIN)
 	@mkdir -p $(@D)
 	$(CXX) $^ $(LIBS) -o $@
 

@@ -36,7 +36,7 @@
             s = apply_##op##_##type(s, x);                                                                             \
         }                                                                                                              \
     }
-EACH_OPERATOR(SCAN)
+EACH_COUNTED_OPERATOR(SCAN)
 
 static void run(const struct problem *p)
 {
@@ -45,7 +45,7 @@ static void run(const struct problem *p)
         (p->kind == INCLUSIVE ? inclusive_##op##_##type : exclusive_##op##_##type)(p->in, p->out, p->n);               \
         break;
     switch (p->op | p->type << 8) {
-        EACH_OPERATOR(CASE)
+        EACH_COUNTED_OPERATOR(CASE)
     }
 }
 

@@ -49,6 +49,21 @@ template <class T> struct Affine {
     OPERATOR T apply(T a, T b) { return pack(slope(a) * slope(b), offset(a) * slope(b) + offset(b)); }
 };
 
+#ifdef SCANBENCH_COUNT
+/* Whatever a kernel does with elements, it does with the chains behind them. */
+template <class T> struct Steps {
+    using value = T;
+    OPERATOR T identity() { return T(0); }
+    OPERATOR T apply(T a, T b) { return T(count_step(1 + uint64_t(a < b ? b : a))); }
+};
+
+struct Trace {
+    using value = int32_t;
+    OPERATOR int32_t identity() { return 0; }
+    OPERATOR int32_t apply(int32_t a, int32_t b) { return int32_t(count_expression(uint32_t(a), uint32_t(b))); }
+};
+#endif
+
 /* What a kernel is given: an operator that is called, and counted where counting is on. */
 template <class Base, bool counted> struct Operator {
     using value = typename Base::value;
@@ -79,6 +94,13 @@ template <class F> static inline void with_operator(const struct problem *proble
         case MAX | F64 << 8: return f(Operator<Max<double>, on>{});
         case AFFINE | I32 << 8: return f(Operator<Affine<int32_t>, on>{});
         case AFFINE | I64 << 8: return f(Operator<Affine<int64_t>, on>{});
+#ifdef SCANBENCH_COUNT
+        case STEPS | I32 << 8: return f(Operator<Steps<int32_t>, on>{});
+        case STEPS | I64 << 8: return f(Operator<Steps<int64_t>, on>{});
+        case STEPS | F32 << 8: return f(Operator<Steps<float>, on>{});
+        case STEPS | F64 << 8: return f(Operator<Steps<double>, on>{});
+        case TRACE | I32 << 8: return f(Operator<Trace, on>{});
+#endif
         default: return;
         }
     });

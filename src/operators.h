@@ -11,8 +11,12 @@
 
 #include <math.h>
 
-/* The hook that counts, where a build counts the additions of host algorithms. */
-#ifndef count_addition
+/* The hook that counts, in the build that counts the additions of host algorithms. */
+#ifdef SCANBENCH_COUNT
+void count_addition(void);
+uint64_t count_step(uint64_t length);
+uint32_t count_expression(uint32_t left, uint32_t right);
+#else
 #define count_addition() ((void)0)
 #endif
 
@@ -27,6 +31,19 @@
     X(MAX, F64, double)                                                                                                \
     X(AFFINE, I32, int32_t)                                                                                            \
     X(AFFINE, I64, int64_t)
+
+/* Those, and in the count build its own: for algorithms whose additions the source decides, not the compiler. */
+#ifdef SCANBENCH_COUNT
+#define EACH_COUNTED_OPERATOR(X)                                                                                       \
+    EACH_OPERATOR(X)                                                                                                   \
+    X(STEPS, I32, int32_t)                                                                                             \
+    X(STEPS, I64, int64_t)                                                                                             \
+    X(STEPS, F32, float)                                                                                               \
+    X(STEPS, F64, double)                                                                                              \
+    X(TRACE, I32, int32_t)
+#else
+#define EACH_COUNTED_OPERATOR EACH_OPERATOR
+#endif
 
 #define OPERATOR(op, type, T, identity, result)                                                                        \
     static const T identity_##op##_##type = identity;                                                                  \
@@ -62,5 +79,13 @@ static inline int64_t then_i64(uint64_t a, uint64_t b)
 
 OPERATOR(AFFINE, I32, int32_t, INT32_C(1) << 16, then_i32((uint32_t)a, (uint32_t)b))
 OPERATOR(AFFINE, I64, int64_t, INT64_C(1) << 32, then_i64((uint64_t)a, (uint64_t)b))
+
+#ifdef SCANBENCH_COUNT
+OPERATOR(STEPS, I32, int32_t, 0, (int32_t)count_step(1 + (uint64_t)(a < b ? b : a)))
+OPERATOR(STEPS, I64, int64_t, 0, (int64_t)count_step(1 + (uint64_t)(a < b ? b : a)))
+OPERATOR(STEPS, F32, float, 0, (float)count_step(1 + (uint64_t)(a < b ? b : a)))
+OPERATOR(STEPS, F64, double, 0, (double)count_step(1 + (uint64_t)(a < b ? b : a)))
+OPERATOR(TRACE, I32, int32_t, 0, (int32_t)count_expression((uint32_t)a, (uint32_t)b))
+#endif
 
 #endif

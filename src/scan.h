@@ -24,6 +24,9 @@ enum op {
     MAX = 2,
     AFFINE = 4, /* maps x -> slope x + offset, composed; integers only; does not commute: for tests */
     NONE = 8,   /* of the kind COPY */
+    /* Of the count build alone, in no descriptor: */
+    STEPS = 16, /* an element is the length of the longest chain of additions behind it */
+    TRACE = 32, /* i32: an element is the number of the expression that made it */
 };
 enum {
     ALL_TYPES = I32 | I64 | F32 | F64,

@@ -374,6 +374,8 @@ SWITCH(dry_run)
 SWITCH(in_place)
 SWITCH(raw)
 SWITCH(markdown)
+SWITCH(latex)
+SWITCH(table)
 #undef SWITCH
 
 /* A new option is one line here, and its name in the descriptor of each verb that takes it. */
@@ -409,7 +411,9 @@ static const struct option {
     {"values", 0, "V,V", "the numbers, in place of --input; the answer is one line", set_values},
     {"input", 0, "FILE", "one number a line, or - for standard input", set_input},
     {"raw", 0, NULL, "binary in, binary out, in the byte order of this machine", set_raw},
+    {"table", 0, NULL, "a table for people, and no files", set_table},
     {"markdown", 0, NULL, "a table in Markdown", set_markdown},
+    {"latex", 0, NULL, "a table in LaTeX (booktabs)", set_latex},
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 

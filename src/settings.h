@@ -44,8 +44,8 @@ struct settings {
     const char *values, *input;
     bool raw;
 
-    /* list, crossover */
-    bool markdown;
+    /* count, trace, lesson, claims, list, crossover */
+    bool table, markdown, latex;
     const char *run_folder; /* positional, or NULL: the newest */
 
     int argc; /* as given, for machine.csv */
