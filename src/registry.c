@@ -155,6 +155,8 @@ const char *op_name(enum op op)
     case MAX: return "max";
     case AFFINE: return "affine";
     case NONE: return "none";
+    case STEPS: return "steps";
+    case TRACE: return "trace";
     }
     return "";
 }
