@@ -60,7 +60,10 @@ template <class T> struct Steps {
 struct Trace {
     using value = int32_t;
     OPERATOR int32_t identity() { return 0; }
-    OPERATOR int32_t apply(int32_t a, int32_t b) { return int32_t(count_expression(uint32_t(a), uint32_t(b))); }
+    static __forceinline__ int32_t apply(int32_t a, int32_t b)
+    {
+        return int32_t(count_expression(uint32_t(a), uint32_t(b)));
+    }
 };
 #endif
 

@@ -13,7 +13,12 @@
 constexpr unsigned MAX_THREADS = 1024;
 constexpr size_t SHARED_BYTES = 48 << 10;
 /* A stack and one cache line, so that the tops of stacks fall on different lines of the L1. */
-constexpr size_t STACK_BYTES = 16 << 10, STACK_STRIDE = STACK_BYTES + 64;
+#ifdef SCANBENCH_COUNT
+constexpr size_t STACK_BYTES = 32 << 10; /* without optimisation frames are larger */
+#else
+constexpr size_t STACK_BYTES = 16 << 10;
+#endif
+constexpr size_t STACK_STRIDE = STACK_BYTES + 64;
 constexpr uint64_t CANARY = 0xdeadfa11c0dec0deu;
 
 /* A set of threads of one block. */
@@ -68,7 +73,8 @@ struct block {
     unsigned used;             /* stacks in use since their canaries were looked at */
     struct copy_queue *queues; /* one per thread; made when first used */
     bool copies_pending;
-    uint32_t shape[3]; /* of the slots' x, y, z */
+    uint32_t shape[3];         /* of the slots' x, y, z */
+    struct counting *counting; /* of the count build */
 
     /* The ring. */
     uint32_t round;       /* the stop of warp 0 in this round of the block */

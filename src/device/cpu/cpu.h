@@ -18,4 +18,8 @@ void cpu_clear_error(void);
 bool cpu_memory_open(uint64_t bytes);
 void cpu_memory_close(void);
 
+/* The shared memory of one block. */
+char *cpu_shared_memory(void);
+void cpu_shared_memory_free(char *shared);
+
 #endif

@@ -8,8 +8,10 @@
 #include "device/counts.h"
 #include "device/cpu/block.h"
 #include "device/cpu/cpu.h"
+#include "device/cpu/observe.h"
 
 static bool is_open;
+constexpr uint64_t MOST_OBSERVED = UINT64_C(2) << 30;
 
 #ifndef SCANBENCH_COUNT
 const struct counter *device_counter(void)
@@ -51,6 +53,17 @@ int device_open(int index, const struct device_options *options, char *why, size
         all.workers = int(sysconf(_SC_NPROCESSORS_ONLN));
     if (all.launch_limit_s <= 0)
         all.launch_limit_s = 60;
+    if (OBSERVED) { /* what is kept for every word of memory has its limit, and knows of one worker */
+        all.workers = 1;
+        if (all.memory_bytes > MOST_OBSERVED) {
+            if (options->memory_bytes) {
+                snprintf(why, size, "the count build has at most %llu MiB of device memory (--memory)",
+                         static_cast<unsigned long long>(MOST_OBSERVED >> 20));
+                return DEVICE_ERROR_MEMORY;
+            }
+            all.memory_bytes = MOST_OBSERVED;
+        }
+    }
     if (!cpu_memory_open(all.memory_bytes)) {
         snprintf(why, size, "the host refuses %llu MiB for the CPU device's memory (--memory)",
                  static_cast<unsigned long long>(all.memory_bytes >> 20));

@@ -20,6 +20,7 @@
 
 #include "device/cpu/block.h"
 #include "device/cpu/cpu.h"
+#include "device/cpu/observe.h"
 
 struct grid grid;
 struct device_options cpu_options;
@@ -350,6 +351,7 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
         grid.chunk = unsigned(count < 1024 ? count : 1024);
     }
     running_launch = grid.launch;
+    observe_launch(kernel->name, count, per_block);
     for (int i = 0; i < worker_count; i++) {
         worker_list[i].random = mix(cpu_options.seed * 31 + opened_launches * 7 + uint64_t(i)) | 1;
         worker_list[i].with_any.vain = worker_list[i].with_writes.vain = NEVER;
@@ -369,6 +371,7 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
             __builtin_ia32_pause();
     }
     running_launch = 0;
+    observe_launched();
 }
 
 void launch_memcpy(void *to, const void *from, size_t bytes)
@@ -376,6 +379,7 @@ void launch_memcpy(void *to, const void *from, size_t bytes)
     if (sticky_error)
         return;
     launches++;
+    observe_memcpy(to, from, bytes);
     memcpy(to, from, bytes);
 }
 
@@ -384,6 +388,7 @@ void launch_memset(void *to, int byte, size_t bytes)
     if (sticky_error)
         return;
     launches++;
+    observe_memset(to, bytes);
     memset(to, byte, bytes);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU device's memory: one reserved range of a given size, first fit, filled with 0xA5, never with zeros. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "device/cpu/block.h"
 #include "device/cpu/cpu.h"
+#include "device/cpu/observe.h"
 
 constexpr uint64_t ALIGNMENT = 256;
 /* On both sides of every allocation; a stray store there is found when the array is freed. */
@@ -23,13 +25,22 @@ static char *memory;
 static uint64_t memory_size;
 static struct array *arrays;
 
+/* Where accesses are observed, the blocks' shared memory lies behind the device's. */
+constexpr uint64_t ARENA = 64 << 10, ARENAS = OBSERVED ? 4096 : 0;
+static uint64_t arenas_made;
+static char *arenas_spare; /* a list: the first word of each leads to the next */
+
 bool cpu_memory_open(uint64_t bytes)
 {
     memory_size = bytes / ALIGNMENT * ALIGNMENT;
-    memory = static_cast<char *>(
-        mmap(nullptr, memory_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    arenas_made = 0;
+    arenas_spare = nullptr;
+    memory = static_cast<char *>(mmap(nullptr, memory_size + ARENAS * ARENA, PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (memory == MAP_FAILED)
         memory = nullptr;
+    if (memory)
+        observe_memory(memory, memory_size, memory_size + ARENAS * ARENA);
     return memory != nullptr;
 }
 
@@ -40,9 +51,38 @@ void cpu_memory_close(void)
         free(arrays);
         arrays = next;
     }
+    observe_memory_closed();
     if (memory)
-        munmap(memory, memory_size);
+        munmap(memory, memory_size + ARENAS * ARENA);
     memory = nullptr;
+}
+
+char *cpu_shared_memory(void)
+{
+    char *arena = arenas_spare;
+    if (arena) {
+        memcpy(&arenas_spare, arena, sizeof arenas_spare);
+    } else if (arenas_made < ARENAS) {
+        arena = memory + memory_size + arenas_made++ * ARENA;
+    } else {
+        void *own = mmap(nullptr, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (OBSERVED || own == MAP_FAILED) {
+            fprintf(stderr, "scanbench: the CPU device has no shared memory for one more block\n");
+            abort();
+        }
+        arena = static_cast<char *>(own);
+    }
+    return arena;
+}
+
+void cpu_shared_memory_free(char *shared)
+{
+    if (!OBSERVED) {
+        munmap(shared, ARENA);
+        return;
+    }
+    memcpy(shared, &arenas_spare, sizeof arenas_spare);
+    arenas_spare = shared;
 }
 
 uint64_t device_memory_free(void)
@@ -76,6 +116,7 @@ void *device_malloc(size_t asked)
     *a = {at, bytes, asked, *link};
     *link = a;
     memset(memory + at, 0xa5, bytes);
+    observe_array(memory + at + GUARD, asked, true);
     return memory + at + GUARD;
 }
 
@@ -92,6 +133,7 @@ void device_free(void *pointer)
         return;
     }
     struct array *a = *link;
+    observe_array(memory + a->offset, a->bytes, false);
     const char *start = memory + a->offset;
     for (uint64_t i = 0; i < a->bytes; i++) {
         if (i == GUARD)
@@ -113,8 +155,10 @@ void device_free(void *pointer)
 
 void device_upload(void *to, const void *from, size_t bytes)
 {
-    if (!device_error())
+    if (!device_error()) {
         memcpy(to, from, bytes);
+        observe_host_write(to, bytes);
+    }
 }
 
 /* Whoever looks at results also hears of a stack that was overrun. */
@@ -129,6 +173,8 @@ void device_download(void *to, const void *from, size_t bytes)
 
 void device_fill(void *to, int byte, size_t bytes)
 {
-    if (!device_error())
+    if (!device_error()) {
         memset(to, byte, bytes);
+        observe_host_write(to, bytes);
+    }
 }

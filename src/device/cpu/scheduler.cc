@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "device/cpu/block.h"
+#include "device/cpu/cpu.h"
+#include "device/cpu/observe.h"
 
 WORKER_LOCAL struct worker_state worker;
 WORKER_LOCAL struct slot *worker_current;
@@ -77,7 +79,7 @@ static struct block *block_create(void)
     b->queues = static_cast<struct copy_queue *>(map(MAX_THREADS * sizeof *b->queues));
     b->slots =
         static_cast<struct slot *>(map(SLOTS_BYTES)); /* the sentinel behind the last slot, the exchanges behind it */
-    b->shared = static_cast<char *>(map(SHARED_BYTES));
+    b->shared = cpu_shared_memory();
     /* One guard page at the end, where the lowest stack would run out; the others have a canary. */
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
     b->stacks_bytes = (MAX_THREADS * STACK_STRIDE + page - 1) / page * page + page;
@@ -86,6 +88,7 @@ static struct block *block_create(void)
     b->stacks += page;
     for (unsigned i = 0; i < MAX_THREADS; i++)
         memcpy(stack_bottom(b, i), &CANARY, sizeof CANARY);
+    observe_block_made(b);
     return b;
 }
 
@@ -184,6 +187,7 @@ static void block_leaves(struct block *b)
 {
     struct worker_private *own = worker_own;
     unsigned i = 0;
+    observe_block_ends(b);
     while (own->resident[i] != b)
         i++;
     own->resident[i] = own->resident[--own->resident_count];
@@ -248,6 +252,7 @@ static bool block_admit(void)
         memset(b->shared, 0xa5, worker.shared_bytes);
     b->mixed_exchanges = true;
     threads_begin(b, 0);
+    observe_block_begins(b, index);
     b->general = true;
     b->live = b->ready = n;
     b->spinning = b->at_barrier = b->in_warp = 0;
@@ -272,7 +277,8 @@ static void make_ready(struct block *b, unsigned i)
 /* Nobody can go on and no memory is waited for: the program is wrong. */
 [[noreturn]] static void fail_deadlock(void)
 {
-    const struct block *b = worker_own->resident[0];
+    struct block *b = worker_own->resident[0];
+    observe_deadlock(b);
     unsigned barrier = 0, warp = 0, ended = 0;
     for (unsigned i = 0; i < worker.threads; i++) {
         barrier += b->state[i] == AT_BARRIER;
@@ -431,6 +437,7 @@ static bool ring_possible(const struct block *b)
 static void barrier_opens(struct block *b)
 {
     worker_own->meetings++;
+    observe_barrier(b);
     b->at_barrier = 0;
     if (ring_possible(b)) {
         b->general = false;
@@ -470,6 +477,7 @@ static void warp_completes(struct block *b, unsigned i)
         }
     }
     worker_own->meetings++;
+    observe_meeting(b, first, lanes, mask);
     b->mixed_exchanges = true;
     for (unsigned lane = 0; lane < WARP; lane++) {
         if (lanes >> lane & 1) {
@@ -697,6 +705,7 @@ void fiber_copy_wait(unsigned index, unsigned prior)
         } else {
             memcpy(copy->to, copy->from, copy->bytes - copy->zeros);
             memset(static_cast<char *>(copy->to) + copy->bytes - copy->zeros, 0, copy->zeros);
+            observe_copied(copy->to, copy->bytes);
         }
     }
     queue->count = kept;
@@ -718,6 +727,7 @@ void scheduler_begin(struct worker_private *own)
 static void block_destroy(struct block *b)
 {
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    observe_block_destroyed(b);
     for (unsigned i = 0; i < MAX_THREADS; i++)
         free(b->queues[i].copies);
 #if !FIBER_ASSEMBLY
@@ -726,7 +736,7 @@ static void block_destroy(struct block *b)
 #endif
     munmap(b->queues, MAX_THREADS * sizeof *b->queues);
     munmap(b->stacks - page, b->stacks_bytes);
-    munmap(b->shared, SHARED_BYTES);
+    cpu_shared_memory_free(b->shared);
     munmap(b->slots, SLOTS_BYTES);
     munmap(b, sizeof *b);
 }
@@ -770,6 +780,7 @@ static void abandon(void)
     for (unsigned i = 0; i < own->resident_count; i++) {
         own->resident[i]->mixed_exchanges = true;
         own->resident[i]->copies_pending = true;
+        observe_abandoned(own->resident[i]);
         if (own->resident[i] != own->loop_block)
             own->spare[own->spare_count++] = own->resident[i];
     }

@@ -2,8 +2,7 @@
 /*
  * CUDA's words for kernels on the CPU device. A kernel file includes them through device/gpu.cuh.
  *
- * threadIdx and its kin are objects of each file, and nobody takes their address: so the compiler knows that no store
- * of a kernel can change them, and keeps them in registers.
+ * What they stand on differs between the run build (cpu/stops.cuh) and the count build (count/stops.cuh).
  */
 #ifndef WORDS_CUH
 #define WORDS_CUH
@@ -16,7 +15,13 @@
 
 #include "device/cpu/fiber.h"
 
+#ifdef SCANBENCH_COUNT
+#define __global__
+#define UNSEEN __attribute__((no_sanitize_thread)) /* its accesses are not the kernel's */
+#else
 #define __global__ __attribute__((always_inline)) inline
+#define UNSEEN
+#endif
 #define __device__
 #define __host__
 #define __constant__
@@ -67,94 +72,33 @@ struct dim3 {
     constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
-/* ---------------------------------------------------------------------------------------------- thread and block */
-
-[[maybe_unused]] static __thread struct {
-    unsigned x, y, z;
-} threadIdx, blockIdx, blockDim, gridDim;
-
 constexpr int warpSize = WARP;
 
-/* How many threads the plain loop runs; 0 once a thread has left it. */
-static __thread unsigned loop_limit;
+/* dim3, but of any width, so that a count of blocks that does not fit is refused and not cut. */
+struct extent {
+    uint64_t of[3];
+    template <class T>
+    requires std::is_integral_v<T>
+    constexpr extent(T x) : of{uint64_t(x), 1, 1} {}
+    constexpr extent(dim3 d) : of{d.x, d.y, d.z} {}
+};
 
-[[maybe_unused]] static FIBER_INLINE unsigned linear_thread()
-{
-    return worker_flat ? threadIdx.x : (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-}
+/* Both are counted as launches and carried out at once. */
+void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64_t blocks[3], const uint64_t threads[3],
+                bool cooperative);
+void launch_memcpy(void *to, const void *from, size_t bytes);
+void launch_memset(void *to, int byte, size_t bytes);
 
-/* After every stop: this is thread `me` again. */
-static FIBER_INLINE struct slot *thread_resumes(struct slot *me)
-{
-    worker_current = me;
-    threadIdx.x = me->x;
-    if (!worker_flat) [[unlikely]] {
-        threadIdx.y = me->y;
-        threadIdx.z = me->z;
-    }
-    return me;
-}
+#ifdef SCANBENCH_COUNT
+#include "device/count/stops.cuh"
+#else
+#include "device/cpu/stops.cuh"
+#endif
 
-/* A stop that the ring did not expect. True: it is the ring's all the same. */
-[[maybe_unused]] static __attribute__((noinline)) bool thread_asks(uint32_t stop)
-{
-    if (loop_limit) {
-        loop_limit = 0;
-        fiber_leave_loop(linear_thread());
-    }
-    return fiber_enter(stop);
-}
-
-/* A stop under the general scheduler. */
-[[maybe_unused]] static __attribute__((noinline)) void thread_waits(uint32_t stop, uint32_t mask, uint64_t value)
-{
-    struct slot *me = worker_current;
-    fiber_stop(stop, mask, value);
-    thread_resumes(me);
-}
-
-[[maybe_unused]] static FIBER_INLINE void __syncthreads()
-{
-    if (worker_expected == STOP_BARRIER || thread_asks(STOP_BARRIER)) [[likely]]
-        thread_resumes(fiber_switch(worker_current, worker_current + 1));
-    else
-        thread_waits(STOP_BARRIER, FULL_MASK, 0);
-}
+#define launch(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, false, __VA_ARGS__)
+#define launch_cooperative(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, true, __VA_ARGS__)
 
 /* ---------------------------------------------------------------------------------------------- warp operations */
-
-/* One lane's part of a warp operation: gives `value`, waits for the others, and is its thread again; what all gave is
- * in thread_exchange(). Two exchanges alternate: lane 0 gives its next value before lane 1 has read the last ones. */
-static FIBER_INLINE struct slot *warp_operation(uint32_t stop, uint32_t mask, uint64_t value)
-{
-    if ((worker_expected == stop && mask == FULL_MASK) ||
-        thread_asks(mask == FULL_MASK ? stop : uint32_t(STOP_PARTIAL))) [[likely]] {
-        struct slot *me = worker_current;
-        const unsigned lane = thread_lane(me);
-        me->exchange ^= 1;
-        struct exchange *given = thread_exchange(me);
-        if (stop == STOP_EXCHANGE)
-            given->value[lane] = value;
-        if (stop == STOP_BALLOT)
-            given->ballot = (lane ? given->ballot : 0) | uint32_t(value) << lane;
-        struct slot *next = me + 1;
-        if (lane == WARP - 1) [[unlikely]]
-            next = fiber_wrap(me);
-        return thread_resumes(fiber_switch(me, next));
-    }
-    thread_waits(stop, mask, value);
-    return worker_current;
-}
-
-[[maybe_unused]] static FIBER_INLINE void __syncwarp(unsigned mask = FULL_MASK)
-{
-    warp_operation(STOP_SYNCWARP, mask, 0);
-}
-
-[[maybe_unused]] static FIBER_INLINE unsigned __ballot_sync(unsigned mask, int predicate)
-{
-    return thread_exchange(warp_operation(STOP_BALLOT, mask, predicate != 0))->ballot;
-}
 
 [[maybe_unused]] static FIBER_INLINE int __any_sync(unsigned mask, int predicate)
 {
@@ -166,21 +110,10 @@ static FIBER_INLINE struct slot *warp_operation(uint32_t stop, uint32_t mask, ui
     return __ballot_sync(mask, !predicate) == 0;
 }
 
-/* The value of lane source(lane). */
-template <class T, class F> static FIBER_INLINE T shuffle(unsigned mask, T value, F source)
-{
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
-    uint64_t word = 0;
-    memcpy(&word, &value, sizeof value);
-    const struct slot *me = warp_operation(STOP_EXCHANGE, mask, word);
-    memcpy(&value, &thread_exchange(me)->value[source(thread_lane(me))], sizeof value);
-    return value;
-}
-
 /* A source outside the segment of `width` lanes is the lane itself. */
 template <class T> static FIBER_INLINE T __shfl_sync(unsigned mask, T value, int source, int width = WARP)
 {
-    return shuffle(mask, value, [=](unsigned lane) {
+    return shuffle(mask, value, [=](unsigned lane) UNSEEN {
         return (lane & ~unsigned(width - 1)) | (unsigned(source) & unsigned(width - 1));
     });
 }
@@ -188,19 +121,19 @@ template <class T> static FIBER_INLINE T __shfl_sync(unsigned mask, T value, int
 template <class T> static FIBER_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = WARP)
 {
     return shuffle(mask, value,
-                   [=](unsigned lane) { return (lane & unsigned(width - 1)) >= delta ? lane - delta : lane; });
+                   [=](unsigned lane) UNSEEN { return (lane & unsigned(width - 1)) >= delta ? lane - delta : lane; });
 }
 
 template <class T> static FIBER_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = WARP)
 {
-    return shuffle(mask, value, [=](unsigned lane) {
+    return shuffle(mask, value, [=](unsigned lane) UNSEEN {
         return (lane & unsigned(width - 1)) + delta < unsigned(width) ? lane + delta : lane;
     });
 }
 
 template <class T> static FIBER_INLINE T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = WARP)
 {
-    return shuffle(mask, value, [=](unsigned lane) {
+    return shuffle(mask, value, [=](unsigned lane) UNSEEN {
         const unsigned source = lane ^ unsigned(lanes);
         return source < (lane & ~unsigned(width - 1)) + unsigned(width) ? source : lane;
     });
@@ -211,7 +144,7 @@ template <class T> static FIBER_INLINE unsigned __match_any_sync(unsigned mask, 
 {
     uint64_t word = 0;
     memcpy(&word, &value, sizeof value);
-    const struct exchange *all = thread_exchange(warp_operation(STOP_EXCHANGE, mask, word));
+    const struct exchange *all = warp_values(mask, word);
     unsigned same = 0;
     for (int lane = 0; lane < WARP; lane++)
         same |= unsigned(((mask & ~all->absent) >> lane & 1) && all->value[lane] == word) << lane;
@@ -220,7 +153,7 @@ template <class T> static FIBER_INLINE unsigned __match_any_sync(unsigned mask, 
 
 template <class F> static FIBER_INLINE unsigned warp_reduce(unsigned mask, unsigned value, F f)
 {
-    const struct exchange *all = thread_exchange(warp_operation(STOP_EXCHANGE, mask, value));
+    const struct exchange *all = warp_values(mask, value);
     unsigned result = 0;
     bool first = true;
     for (int lane = 0; lane < WARP; lane++) {
@@ -249,84 +182,15 @@ template <class T> static FIBER_INLINE T __reduce_min_sync(unsigned mask, T valu
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
-/* Offset and launch of one shared array, kept by the file so that the usual case is one compare. */
-struct shared_array {
-    uint64_t launch;
-    uint32_t offset;
-};
-
-#define SHARED(T, name, count)                                                                                         \
-    static __thread struct shared_array name##_array;                                                                  \
-    if (name##_array.launch != worker.launch) [[unlikely]] {                                                           \
-        name##_array.offset = fiber_reserve_shared(#name, sizeof(T) * (count));                                        \
-        name##_array.launch = worker.launch;                                                                           \
-    }                                                                                                                  \
-    T(&name)[count] = *reinterpret_cast<T(*)[count]>(worker.shared + name##_array.offset)
-
-/* Reading what another thread may write: now and then somebody else gets a turn. */
-static FIBER_INLINE void thread_polls()
-{
-    if (++worker.polls >= worker.poll_limit) [[unlikely]] {
-        worker.polls = 0;
-        thread_asks(STOP_SPIN);
-        thread_waits(STOP_SPIN, FULL_MASK, 0);
-    }
-}
-
-[[maybe_unused]] static FIBER_INLINE void __nanosleep(unsigned)
-{
-    worker.polls = 0;
-    thread_asks(STOP_SPIN);
-    thread_waits(STOP_SPIN, FULL_MASK, 0);
-}
-
-[[maybe_unused]] static FIBER_INLINE void __threadfence()
-{
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    thread_polls();
-}
-[[maybe_unused]] static FIBER_INLINE void __threadfence_block()
-{
-    __threadfence();
-}
-[[maybe_unused]] static FIBER_INLINE void __threadfence_system()
-{
-    __threadfence();
-}
-
-/* A read-modify-write is an event for those who wait, unless it changed nothing: then it waits itself. */
-template <class T> static FIBER_INLINE T thread_wrote(T old, bool changed)
-{
-    if (changed)
-        worker.events++;
-    else
-        thread_polls();
-    return old;
-}
-
-/* Applies `f` to the word at `address` in one piece; returns what was there. */
-template <class T, class F> static FIBER_INLINE T atomic_apply(T *address, F f, int order = __ATOMIC_SEQ_CST)
-{
-    T old, desired;
-    __atomic_load(address, &old, __ATOMIC_RELAXED);
-    do
-        desired = f(old);
-    while (!__atomic_compare_exchange(address, &old, &desired, false, order, __ATOMIC_RELAXED));
-    return thread_wrote(old, memcmp(&old, &desired, sizeof old) != 0);
-}
-
 template <class T> using same = std::type_identity_t<T>;
 
 template <class T> static FIBER_INLINE T atomicAdd(T *address, same<T> value)
 {
-    if constexpr (std::is_integral_v<T>)
-        return thread_wrote(__atomic_fetch_add(address, value, __ATOMIC_SEQ_CST), value != 0);
-    else
-        return atomic_apply(address, [=](T old) { return old + value; });
+    return atomic_plus(address, value);
 }
 template <class T> static FIBER_INLINE T atomicSub(T *address, same<T> value)
 {
-    return thread_wrote(__atomic_fetch_sub(address, value, __ATOMIC_SEQ_CST), value != 0);
+    return atomic_plus(address, T(T(0) - value));
 }
 template <class T> static FIBER_INLINE T atomicExch(T *address, same<T> value)
 {
@@ -381,17 +245,10 @@ namespace std = ::cuda; /* cuda::std::memory_order_relaxed */
 template <class T, thread_scope = thread_scope_system> struct atomic_ref {
     T *address;
     explicit FIBER_INLINE atomic_ref(T &object) : address(&object) {}
-    FIBER_INLINE T load(memory_order order = memory_order_seq_cst) const
-    {
-        thread_polls();
-        T value;
-        __atomic_load(address, &value, order);
-        return value;
-    }
+    FIBER_INLINE T load(memory_order order = memory_order_seq_cst) const { return atomic_read(address, order); }
     FIBER_INLINE void store(T value, memory_order order = memory_order_seq_cst) const
     {
-        worker.events++;
-        __atomic_store(address, &value, order);
+        atomic_write(address, value, order);
     }
     FIBER_INLINE T exchange(T value, memory_order order = memory_order_seq_cst) const
     {
@@ -400,9 +257,7 @@ template <class T, thread_scope = thread_scope_system> struct atomic_ref {
     }
     FIBER_INLINE bool compare_exchange_strong(T &expected, T value, memory_order order = memory_order_seq_cst) const
     {
-        const bool changed = __atomic_compare_exchange(address, &expected, &value, false, order, __ATOMIC_RELAXED);
-        thread_wrote(0, changed);
-        return changed;
+        return atomic_exchange_if(address, expected, value, order);
     }
     FIBER_INLINE T fetch_add(T value, memory_order order = memory_order_seq_cst) const
     {
@@ -426,20 +281,6 @@ template <class T, thread_scope = thread_scope_system> struct atomic_ref {
     __threadfence();
 }
 } // namespace cuda
-
-/* Asynchronous copies are carried out at their wait, the last moment the program allows. */
-[[maybe_unused]] static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros = 0)
-{
-    fiber_copy_async(linear_thread(), to, from, bytes, zeros);
-}
-[[maybe_unused]] static inline void __pipeline_commit()
-{
-    fiber_copy_commit(linear_thread());
-}
-[[maybe_unused]] static inline void __pipeline_wait_prior(unsigned prior)
-{
-    fiber_copy_wait(linear_thread(), prior);
-}
 
 template <class T> static FIBER_INLINE T __ldg(const T *address)
 {
@@ -510,122 +351,6 @@ template <class T> static FIBER_INLINE constexpr T min(T a, T b)
 template <class T> static FIBER_INLINE constexpr T max(T a, T b)
 {
     return a < b ? b : a;
-}
-
-/* ---------------------------------------------------------------------------------------------- launch */
-
-/* Both are counted as launches and carried out at once. */
-void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64_t blocks[3], const uint64_t threads[3],
-                bool cooperative);
-void launch_memcpy(void *to, const void *from, size_t bytes);
-void launch_memset(void *to, int byte, size_t bytes);
-
-/* dim3, but of any width, so that a count of blocks that does not fit is refused and not cut. */
-struct extent {
-    uint64_t of[3];
-    template <class T>
-    requires std::is_integral_v<T>
-    constexpr extent(T x) : of{uint64_t(x), 1, 1} {}
-    constexpr extent(dim3 d) : of{d.x, d.y, d.z} {}
-};
-
-template <auto function> struct kernel_of;
-
-/* How a kernel is run: as a plain loop over threads, or as one thread on a stack of its own. */
-template <class... P, void (*function)(P...)> struct kernel_of<function> {
-    using arguments = std::tuple<std::remove_cv_t<P>...>;
-
-    static FIBER_INLINE void call(const arguments &values)
-    {
-        [&]<size_t... i>(std::index_sequence<i...>) __attribute__((always_inline))
-        {
-            function(std::get<i>(values)...);
-        }
-        (std::index_sequence_for<P...>{});
-    }
-
-    static void begin()
-    {
-        loop_limit = 0; /* of a loop that ran here before: without one, all threads are fibers from the start */
-        blockDim = {worker.threads_x, worker.threads_y, worker.threads_z};
-        gridDim = {worker.blocks_x, worker.blocks_y, worker.blocks_z};
-    }
-
-    static void enter_block(uint64_t block)
-    {
-        if (worker_flat) {
-            blockIdx = {unsigned(block), 0, 0};
-        } else {
-            blockIdx.x = unsigned(block % worker.blocks_x);
-            blockIdx.y = unsigned(block / worker.blocks_x % worker.blocks_y);
-            blockIdx.z = unsigned(block / worker.blocks_x / worker.blocks_y);
-        }
-    }
-
-    static void run_blocks()
-    {
-        const arguments values = *static_cast<const arguments *>(worker.arguments);
-        const unsigned threads = worker.threads, width = worker.threads_x, height = worker.threads_y;
-        while (worker.block_next < worker.block_last) {
-            enter_block(worker.block_next++);
-            if (worker.shared_bytes)
-                fiber_fill_shared();
-            loop_limit = threads;
-            if (worker_flat) {
-                threadIdx.y = threadIdx.z = 0;
-                for (unsigned x = 0; x < loop_limit; x++) {
-                    threadIdx.x = x;
-                    call(values);
-                }
-            } else {
-                for (unsigned i = 0; i < loop_limit; i++) {
-                    threadIdx = {i % width, i / width % height, i / width / height};
-                    call(values);
-                }
-            }
-            if (!loop_limit)
-                fiber_finish_block();
-        }
-    }
-
-    static void thread(void *, struct slot *me)
-    {
-#if !FIBER_ASSEMBLY
-        me = worker_current;
-#endif
-        thread_resumes(me);
-        threadIdx.y = me->y;
-        threadIdx.z = me->z;
-        call(*static_cast<const arguments *>(worker.arguments));
-        if (worker_expected == STOP_END || fiber_enter(STOP_END)) [[likely]]
-            fiber_jump(worker_current + 1);
-        fiber_end();
-    }
-
-    static inline bool spins;
-    static void enqueue(const char *name, bool cooperative, extent blocks, extent threads, P... values)
-    {
-        static const struct kernel kernel = {name, run_blocks, thread, begin, enter_block, &spins};
-        const arguments packed(values...);
-        cpu_launch(&kernel, &packed, blocks.of, threads.of, cooperative);
-    }
-};
-
-#define launch(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, false, __VA_ARGS__)
-#define launch_cooperative(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, true, __VA_ARGS__)
-
-[[maybe_unused]] static __forceinline__ void count_addition()
-{
-    worker.additions++;
-}
-
-extern bool cpu_counts_additions;
-template <class F> static inline void with_counting(F f)
-{
-    if (cpu_counts_additions)
-        f(std::true_type{});
-    else
-        f(std::false_type{});
 }
 
 #endif
