@@ -33,7 +33,7 @@ EVERY_ACCESS = -O0 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -
 MAKEFLAGS += --no-builtin-rules
 
 # `make -j deps bench` must not start before deps ends, nor may bench share the machine with anything.
-build bench check test plots lint readme gpu-check bench-cpu-device: | $(filter deps,$(MAKECMDGOALS))
+build bench count check test plots lint readme gpu-check bench-cpu-device: | $(filter deps,$(MAKECMDGOALS))
 ifneq ($(filter bench bench-cpu-device gpu-check,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
@@ -53,7 +53,7 @@ CUDA_OBJECTS = $(call objects,cuda,$(HOST) src/device/cuda.cu $(KERNELS)) build/
 
 # ------------------------------------------------------------------------------------------------ commands
 
-.PHONY: build deps bench plots check test lint gpu-check bench-cpu-device readme clean help FORCE
+.PHONY: build deps bench count plots check test lint gpu-check bench-cpu-device readme clean help FORCE
 
 build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu|count decides otherwise)
 	@d=$$(scripts/choose-device "$(DEVICE)") && $(MAKE) $(IN_PARALLEL) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
@@ -63,6 +63,10 @@ deps: ## install what Debian packages (compiler, gnuplot, pandas, linters); name
 
 bench: build ## sweep all algorithms and draw the charts (ARGS="--quick" hands options on)
 	@scripts/bench $(ARGS)
+
+count: ## count every access of every kernel and draw the charts (ARGS="--table" prints a table instead)
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/count/scanbench
+	@scripts/count $(ARGS)
 
 plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine)
 	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "buffers.h"
 
+#include "device/counts.h"
 #include "device/device.h"
 
 #include <stdio.h>
@@ -40,6 +41,19 @@ static void host_fill(void *to, int byte, size_t bytes)
 
 static const struct memory host_memory = {host_allocate, free, host_copy, host_copy, host_fill};
 static const struct memory device_memory = {device_malloc, device_free, device_upload, device_download, device_fill};
+
+/* The count build marks device memory; NULL: nobody does. */
+static const struct counter *marker(const struct memory *memory)
+{
+    return memory == &device_memory ? device_counter() : NULL;
+}
+
+/* Its content is none of a run's business. */
+static void forget(const struct memory *memory, const struct buffer *buffer)
+{
+    if (marker(memory) && buffer->bytes)
+        marker(memory)->forget(buffer->data, buffer->bytes);
+}
 
 /* A pattern that no fill and no copy of a neighbour leaves behind. */
 static const unsigned char *guard_pattern(void)
@@ -88,6 +102,11 @@ static bool make(const struct memory *memory, struct buffer *buffer, size_t byte
     if (bytes)
         memory->fill(buffer->data, FRESH, bytes);
     memory->upload(buffer->data + bytes, guard_pattern(), GUARD);
+    if (marker(memory)) {
+        marker(memory)->forbid(buffer->block, buffer->before);
+        marker(memory)->forbid(buffer->data + bytes, GUARD);
+    }
+    forget(memory, buffer);
     return true;
 }
 
@@ -122,13 +141,28 @@ void buffers_free(struct buffers *buffers)
     memset(buffers, 0, sizeof *buffers);
 }
 
+static void poison(struct buffers *buffers)
+{
+    if (!buffers->in_place) {
+        buffers->memory->fill(buffers->out.data, POISON, buffers->out.bytes);
+        forget(buffers->memory, &buffers->out);
+    }
+    if (!buffers->keep_workspace)
+        forget(buffers->memory, &buffers->workspace);
+}
+
 void buffers_load(struct buffers *buffers, const void *input)
 {
     if (!buffers->in.bytes)
         return;
-    if (!buffers->in_place)
-        buffers->memory->fill(buffers->out.data, POISON, buffers->out.bytes);
+    poison(buffers);
     buffers->memory->upload(buffers->in.data, input, buffers->in.bytes);
+}
+
+void buffers_load_zeros(struct buffers *buffers)
+{
+    poison(buffers);
+    buffers->memory->fill(buffers->in.data, 0, buffers->in.bytes);
 }
 
 static bool intact(const struct memory *memory, const char *guard, size_t bytes)

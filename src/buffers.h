@@ -19,7 +19,8 @@ struct buffer {
 struct buffers {
     const struct memory *memory;
     struct buffer in, out, workspace;
-    bool in_place; /* out is in */
+    bool in_place;       /* out is in */
+    bool keep_workspace; /* what a run leaves in the workspace is there for the next one */
 };
 
 /* What buffers_make takes beside the data itself. */
@@ -30,13 +31,17 @@ uint64_t memory_available(enum place place);
 uint64_t host_memory_available(void);
 
 /* `data_bytes` each for input and output, which start `misalign` bytes off an address that is a multiple of 256; the
- * workspace is aligned to 256. Everything is filled with 0xA5. False where there is not enough memory. */
+ * workspace is aligned to 256. Everything is filled with 0xA5; in the count build, reading that, or touching a guard,
+ * is an error of the kernel. False where there is not enough memory. */
 bool buffers_make(struct buffers *buffers, enum place place, size_t data_bytes, size_t workspace_bytes, size_t misalign,
                   bool in_place);
 void buffers_free(struct buffers *buffers);
 
-/* The input is copied in and, unless in place, the output filled with 0x7F. */
+/* The input is copied in and, unless in place, the output filled with 0x7F. In the count build, reading the output, or
+ * a workspace that is not kept, before writing to it is an error from then on. */
 void buffers_load(struct buffers *buffers, const void *input);
+/* The same with an input of zero bytes. */
+void buffers_load_zeros(struct buffers *buffers);
 
 /* NULL, or a slug that names the first guard that was written to: "guard-behind-output". */
 const char *buffers_damage(const struct buffers *buffers);

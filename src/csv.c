@@ -357,3 +357,72 @@ void csv_result(struct csv_row *text, const char *run, const char *machine, cons
     csv_number(text, bytes_useful / 1e9 / on_device->median);
     csv_missing(text);
 }
+
+/* ---- counts.csv, launches.csv */
+
+#define POINT_COLUMNS "schema,run,algorithm,kind,type,op,n,threads"
+#define COUNT_COLUMNS                                                                                                  \
+    "additions,steps,global_loads,global_stores,global_load_requests,global_store_requests,global_load_sectors,"       \
+    "global_store_sectors,global_load_footprint,global_store_footprint,bytes_read,bytes_written,shared_loads,"         \
+    "shared_stores,shared_requests,shared_wavefronts,bank_conflicts,barriers,warp_ops,atomics,lookback_mean,"          \
+    "lookback_max,races,out_of_bounds,uninitialised,divergent_barriers,model_agrees"
+
+const char csv_counts_header[] = POINT_COLUMNS ",launches,blocks,threads_launched," COUNT_COLUMNS "\n";
+const char csv_launches_header[] =
+    POINT_COLUMNS ",launch_number,kernel,blocks,threads_launched,active_threads," COUNT_COLUMNS "\n";
+
+static void point_columns(struct csv_row *text, const char *run, const struct point *point)
+{
+    text->length = 0;
+    csv_integer(text, CSV_SCHEMA);
+    csv_text(text, run);
+    csv_text(text, point->algorithm->name);
+    csv_text(text, kind_name(point->kind));
+    csv_text(text, type_name(point->type));
+    csv_text(text, op_name(point->op));
+    csv_integer(text, point->n);
+    csv_positive(text, (uint64_t)point->threads);
+}
+
+/* One count, in the order of counts.h; what nobody looked back for has no depth. */
+static void count_column(struct csv_row *text, const char *name, const struct counts *counts, uint64_t value)
+{
+    bool looked_back = counts->lookbacks && counts->lookbacks != UNKNOWN;
+    if (!strcmp(name, "lookbacks"))
+        csv_number(text, looked_back ? (double)counts->lookback_tiles / (double)counts->lookbacks : NAN);
+    else if (!strcmp(name, "lookback_max"))
+        csv_integer(text, looked_back ? value : UNKNOWN);
+    else if (strcmp(name, "lookback_tiles") != 0)
+        csv_integer(text, value);
+}
+
+static void count_columns(struct csv_row *text, const struct counts *counts)
+{
+#define COLUMN(name) count_column(text, #name, counts, counts->name);
+    EACH_COUNT(COLUMN)
+#undef COLUMN
+}
+
+void csv_counts(struct csv_row *text, const char *run, const struct point *point, const struct job_counts *counts)
+{
+    point_columns(text, run, point);
+    csv_integer(text, counts->launches);
+    csv_integer(text, counts->blocks);
+    csv_integer(text, counts->threads_launched);
+    count_columns(text, &counts->all);
+    csv_text(text, counts->agreement == MODEL_AGREES ? "yes" : counts->agreement == MODEL_DISAGREES ? "no" : "");
+}
+
+void csv_launch(struct csv_row *text, const char *run, const struct point *point, const struct job_counts *counts,
+                int launch)
+{
+    const struct launch_counts *one = &counts->list[launch];
+    point_columns(text, run, point);
+    csv_integer(text, (uint64_t)launch + 1);
+    csv_text(text, one->kernel);
+    csv_integer(text, one->blocks);
+    csv_integer(text, one->threads_launched);
+    csv_integer(text, one->active_threads);
+    count_columns(text, &one->counts);
+    csv_missing(text); /* a model is of all launches */
+}

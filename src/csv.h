@@ -67,4 +67,14 @@ void csv_result(struct csv_row *text, const char *run, const char *machine, cons
 /* Does this status come with a time? */
 bool csv_has_time(const struct row *row);
 
+/* counts.csv and launches.csv */
+struct job_counts;
+
+extern const char csv_counts_header[], csv_launches_header[];
+
+/* The row of one point, and of its launch number `launch` (from 0; in the file from 1). */
+void csv_counts(struct csv_row *text, const char *run, const struct point *point, const struct job_counts *counts);
+void csv_launch(struct csv_row *text, const char *run, const struct point *point, const struct job_counts *counts,
+                int launch);
+
 #endif

@@ -8,6 +8,7 @@
 #include "job.h"
 
 #include "buffers.h"
+#include "csv.h"
 #include "reference.h"
 #include "timer.h"
 
@@ -81,6 +82,31 @@ static bool on_device(const struct job *job)
     return job->algorithm->runs_on != HOST;
 }
 
+/* One more line about what is wrong; one that does not fit is left out. */
+static void add_further(struct row *row, const char *text)
+{
+    size_t used = strlen(row->further), length = strlen(text);
+    if (used + length + 2 <= sizeof row->further)
+        sprintf(row->further + used, "%s\n", text);
+}
+
+/* What the count build has to say of a kernel: the first report is the row's message. An error of the device, which is
+ * often what it led to, comes last. */
+static bool reported(struct job *job)
+{
+    const struct counter *counter = device_counter();
+    const struct report *reports;
+    int count = counter ? counter->reports(&reports) : 0;
+    if (!count)
+        return false;
+    fail(job, STATUS_ERROR, reports[0].kind, "%s", reports[0].text);
+    for (int i = 1; i < count; i++)
+        add_further(job->row, reports[i].text);
+    if (device_error())
+        add_further(job->row, device_error_text());
+    return true;
+}
+
 static bool device_failed(struct job *job)
 {
     char detail[96];
@@ -149,51 +175,119 @@ static bool check_output(struct job *job, const struct reference *reference, voi
 
 static bool check_count(struct job *job, const char *what, uint64_t counted, uint64_t modelled)
 {
-    char detail[96];
+    char name[32], detail[96];
+    csv_slug(what, name, sizeof name);
     return counted == modelled || counted == UNKNOWN || modelled == UNKNOWN ||
-           fail(job, STATUS_ERROR, slug(&detail, "%s-%" PRIu64 "-model-%" PRIu64, what, counted, modelled),
+           fail(job, STATUS_ERROR, slug(&detail, "%s-%" PRIu64 "-model-%" PRIu64, name, counted, modelled),
                 "%" PRIu64 " %s counted, but its model says %" PRIu64, counted, what, modelled);
 }
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-/* One run on the reference's input, then every check. `counted`: with the additions counted, where that can be. */
-static bool run_checked(struct job *job, const struct reference *reference, bool counted, void *copy)
-{
-    bool device = on_device(job);
-    uint64_t launches = 0, additions = UNKNOWN;
-    counted = counted && device && device_counts_additions();
+/* What one run did, seen from outside. */
+struct seen {
+    uint64_t launches, additions, bytes_read, bytes_written;
+};
 
-    buffers_load(&job->buffers, reference->input);
-    if (device_failed(job))
-        return false;
+/* The count build's totals since the run began. */
+static void see_counts(const struct job *job, const struct counter *counter, struct seen *seen)
+{
+    struct counts all = {0};
+    const struct launch_counts *list;
+    if (on_device(job)) {
+        int count = counter->launches(&list);
+        for (int i = 0; i < count; i++) {
+            all.additions += list[i].counts.additions;
+            all.bytes_read += list[i].counts.bytes_read;
+            all.bytes_written += list[i].counts.bytes_written;
+        }
+    } else {
+        counter->host_counts(&all);
+    }
+    seen->additions = all.additions;
+    seen->bytes_read = all.bytes_read;
+    seen->bytes_written = all.bytes_written;
+}
+
+static void begin_counting(const struct job *job, const struct counter *counter, bool memory)
+{
+    const struct buffers *buffers = &job->buffers;
+    counter->begin(memory);
+    if (on_device(job))
+        return;
+    counter->host_array(buffers->in.data, buffers->in.bytes);
+    if (!buffers->in_place)
+        counter->host_array(buffers->out.data, buffers->out.bytes);
+    if (buffers->workspace.bytes)
+        counter->host_array(buffers->workspace.data, buffers->workspace.bytes);
+}
+
+/* One run on what is loaded. `counted`: with the additions, where that costs time. */
+static void run_once(struct job *job, bool counted, struct seen *seen)
+{
+    const struct counter *counter = device_counter();
+    bool device = on_device(job);
+    *seen = (struct seen){0, UNKNOWN, UNKNOWN, UNKNOWN};
+    counted = counted && device && !counter && device_counts_additions();
     if (counted) {
         device_count_additions(true);
-        additions = device_additions();
+        seen->additions = device_additions();
     }
-    if (device)
-        launches = device_launches();
+    uint64_t launches = device ? device_launches() : 0;
+    if (counter)
+        begin_counting(job, counter, true);
     job->algorithm->run(&job->problem);
     if (device) {
         device_synchronize();
-        launches = device_launches() - launches;
+        seen->launches = device_launches() - launches;
+    }
+    if (counter) {
+        counter->end();
+        see_counts(job, counter, seen);
     }
     if (counted) {
-        additions = device_additions() - additions;
+        seen->additions = device_additions() - seen->additions;
         device_count_additions(false);
     }
-    if (device_failed(job) || !check_guards(job) || !check_input(job, reference) || !check_output(job, reference, copy))
-        return false;
+}
 
+static bool check_answer(struct job *job, const struct reference *reference, void *copy)
+{
+    return check_guards(job) && check_input(job, reference) && check_output(job, reference, copy);
+}
+
+static uint64_t bytes_of(uint64_t words, enum type type)
+{
+    return words == UNKNOWN ? UNKNOWN : words * type_size(type);
+}
+
+/* Additions that are the compiler's are not compared, and not kept. */
+static bool check_costs(struct job *job, const struct seen *seen)
+{
     struct row *row = job->row;
-    if (job->algorithm->model || !device)
-        row->launches = launches;
-    if (counted) {
-        row->additions = additions;
+    const struct cost *model = &job->model;
+    enum type type = job->point->type;
+    if (job->algorithm->model || !on_device(job))
+        row->launches = seen->launches;
+    if (seen->additions != UNKNOWN && (on_device(job) || model->additions != UNKNOWN)) {
+        row->additions = seen->additions;
         strcpy(row->additions_how, "counted");
     }
-    return check_count(job, "launches", row->launches, job->model.launches) &&
-           check_count(job, "additions", additions, job->model.additions);
+    return check_count(job, "launches", row->launches, model->launches) &&
+           check_count(job, "additions", seen->additions, model->additions) &&
+           check_count(job, "bytes read", seen->bytes_read, bytes_of(model->words_read, type)) &&
+           check_count(job, "bytes written", seen->bytes_written, bytes_of(model->words_written, type));
+}
+
+/* One run on the reference's input, then every check. */
+static bool run_checked(struct job *job, const struct reference *reference, bool counted, void *copy)
+{
+    struct seen seen;
+    buffers_load(&job->buffers, reference->input);
+    if (device_failed(job))
+        return false;
+    run_once(job, counted, &seen);
+    return !reported(job) && !device_failed(job) && check_answer(job, reference, copy) && check_costs(job, &seen);
 }
 
 /* Unknown memory, impossible problems and missing implementations end here. */
@@ -232,6 +326,7 @@ static bool take_memory(struct job *job, bool in_place, int offset)
                     on_device(job) ? "device" : "host", free_mib,
                     on_device(job) && !strcmp(device_kind(), "cpu") ? "; --memory sets how many there are" : "");
     }
+    job->buffers.keep_workspace = job->algorithm->prepare != NULL;
     job->problem.in = job->buffers.in.data;
     job->problem.out = job->buffers.out.data;
     job->problem.workspace = job->buffers.workspace.data;
@@ -333,6 +428,168 @@ void job_run(const struct point *point, const struct job_options *options, struc
     begin(&job, point, row);
     run(&job, options);
     buffers_free(&job.buffers);
+}
+
+/* ------------------------------------------------------------------------------------------------ the count build */
+
+static void forget_counts(struct counts *counts)
+{
+#define FORGET(name) counts->name = UNKNOWN;
+    EACH_COUNT(FORGET)
+#undef FORGET
+}
+
+static void add_counts(struct counts *all, const struct counts *one)
+{
+    uint64_t steps = all->steps > one->steps ? all->steps : one->steps;
+    uint64_t deepest = all->lookback_max > one->lookback_max ? all->lookback_max : one->lookback_max;
+#define ADD(name) all->name += one->name;
+    EACH_COUNT(ADD)
+#undef ADD
+    all->steps = steps;
+    all->lookback_max = deepest;
+}
+
+static void *copy_of(const void *list, int count, size_t size)
+{
+    void *copy = count ? malloc((size_t)count * size) : NULL;
+    if (count && !copy)
+        abort();
+    return count ? memcpy(copy, list, (size_t)count * size) : NULL;
+}
+
+/* Of the launches: the next begin() forgets them. */
+static void keep_launches(const struct counter *counter, struct job_counts *counts)
+{
+    const struct launch_counts *list;
+    counts->list_count = counter->launches(&list);
+    counts->list = copy_of(list, counts->list_count, sizeof *list);
+    for (int i = 0; i < counts->list_count; i++) {
+        counts->blocks += list[i].blocks;
+        counts->threads_launched += list[i].threads_launched;
+        add_counts(&counts->all, &list[i].counts);
+    }
+}
+
+/* Of a host algorithm only these mean something; a model that knows no additions leaves them to the compiler. */
+static void keep_host_counts(const struct job *job, const struct counter *counter, struct job_counts *counts)
+{
+    struct counts seen = {0};
+    counter->host_counts(&seen);
+    forget_counts(&counts->all);
+    counts->blocks = counts->threads_launched = UNKNOWN;
+    counts->all.bytes_read = seen.bytes_read;
+    counts->all.bytes_written = seen.bytes_written;
+    if (job->model.additions != UNKNOWN)
+        counts->all.additions = seen.additions;
+}
+
+static void keep_counts(const struct job *job, const struct counter *counter, const struct seen *seen,
+                        struct job_counts *counts)
+{
+    const struct report *reports;
+    counts->report_count = counter->reports(&reports);
+    counts->reports = copy_of(reports, counts->report_count, sizeof *reports);
+    counts->launches = seen->launches;
+    if (on_device(job))
+        keep_launches(counter, counts);
+    else
+        keep_host_counts(job, counter, counts);
+}
+
+/* The same run with the operator STEPS, on zeros: what has no operator has no steps. */
+static bool count_steps(struct job *job, const struct counter *counter, struct job_counts *counts)
+{
+    const struct launch_counts *list;
+    if (job->problem.op == NONE || (!on_device(job) && job->model.steps == UNKNOWN))
+        return true;
+    job->problem.op = STEPS;
+    buffers_load_zeros(&job->buffers);
+    begin_counting(job, counter, false);
+    job->algorithm->run(&job->problem);
+    if (on_device(job))
+        device_synchronize();
+    counter->end();
+    job->problem.op = job->point->op;
+    if (device_failed(job))
+        return false;
+    if (!on_device(job)) {
+        struct counts seen = {0};
+        counter->host_counts(&seen);
+        counts->all.steps = seen.steps;
+        return true;
+    }
+    int count = counter->launches(&list);
+    if (count != counts->list_count)
+        return fail(job, STATUS_ERROR, "launches-vary", "%d launches with one input, %d with another",
+                    counts->list_count, count);
+    counts->all.steps = 0;
+    for (int i = 0; i < count; i++) {
+        counts->list[i].counts.steps = list[i].counts.steps;
+        if (list[i].counts.steps > counts->all.steps)
+            counts->all.steps = list[i].counts.steps;
+    }
+    return true;
+}
+
+static void compare_with_model(struct job_counts *counts, const char *what, uint64_t counted, uint64_t modelled)
+{
+    size_t used = strlen(counts->disagreement);
+    if (counted == UNKNOWN || modelled == UNKNOWN)
+        return;
+    if (counts->agreement == NO_MODEL)
+        counts->agreement = MODEL_AGREES;
+    if (counted == modelled)
+        return;
+    counts->agreement = MODEL_DISAGREES;
+    snprintf(counts->disagreement + used, sizeof counts->disagreement - used,
+             "%s%" PRIu64 " %s, the model says %" PRIu64, used ? "; " : "", counted, what, modelled);
+}
+
+static void compare_all_with_model(const struct job *job, struct job_counts *counts)
+{
+    const struct cost *model = &job->model;
+    enum type type = job->point->type;
+    compare_with_model(counts, "launches", counts->launches, model->launches);
+    compare_with_model(counts, "additions", counts->all.additions, model->additions);
+    compare_with_model(counts, "steps", counts->all.steps, model->steps);
+    compare_with_model(counts, "bytes read", counts->all.bytes_read, bytes_of(model->words_read, type));
+    compare_with_model(counts, "bytes written", counts->all.bytes_written, bytes_of(model->words_written, type));
+}
+
+static void count_point(struct job *job, const struct job_options *options, struct job_counts *counts)
+{
+    const struct counter *counter = device_counter();
+    struct seen seen;
+    if (!admit(job, options->in_place) || !job->point->n || !take_memory(job, options->in_place, options->offset) ||
+        !prepare(job))
+        return;
+    const struct reference *reference = reference_for(job, options->seed, CONTENT_EXACT);
+    if (!reference)
+        return;
+    buffers_load(&job->buffers, reference->input);
+    if (device_failed(job))
+        return;
+    run_once(job, true, &seen);
+    keep_counts(job, counter, &seen, counts);
+    if (!device_failed(job) && check_answer(job, reference, NULL) && count_steps(job, counter, counts))
+        compare_all_with_model(job, counts);
+}
+
+void job_count(const struct point *point, const struct job_options *options, struct row *row, struct job_counts *counts)
+{
+    struct job job;
+    memset(counts, 0, sizeof *counts);
+    begin(&job, point, row);
+    count_point(&job, options, counts);
+    buffers_free(&job.buffers);
+}
+
+void job_counts_free(struct job_counts *counts)
+{
+    free(counts->list);
+    free(counts->reports);
+    memset(counts, 0, sizeof *counts);
 }
 
 void job_scan(const struct point *point, void *input, void *output, struct row *row)

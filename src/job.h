@@ -3,6 +3,7 @@
 #ifndef JOB_H
 #define JOB_H
 
+#include "device/counts.h"
 #include "settings.h"
 #include "stats.h"
 
@@ -17,6 +18,7 @@ struct point {
     enum schedule schedule; /* check on the CPU device */
     uint64_t schedule_seed;
     uint64_t hot; /* 0: random input; otherwise element hot - 1 is the only one that is not the identity */
+    int resident; /* most blocks at once per worker of the CPU device; 0: as the device was told */
 };
 
 enum status {
@@ -38,7 +40,8 @@ const char *status_name(enum status status); /* "ok", "unstable", ... as in resu
 struct row {
     enum status status;
     char detail[96];    /* slug [a-z0-9._-]*; "" if none */
-    char message[400];  /* one line for people; not in the CSV */
+    char message[500];  /* one line for people; not in the CSV */
+    char further[1000]; /* what else is wrong with the point, each a line with its LF, as many as fit */
     char flags[96];     /* slugs joined by '+' */
     double max_rel_err; /* floats */
     int discarded, repeats;
@@ -80,8 +83,28 @@ struct job_options {
 
 /* Runs one point on the open device and fills `row`: checks every element, the input, the guard words around every
  * buffer, and counted against modelled launches and additions; a wrong answer has no time. Floats are checked twice
- * (whole numbers bit for bit, real numbers within the bound). Host algorithms too. Never exits. */
+ * (whole numbers bit for bit, real numbers within the bound). Host algorithms too. Never exits. The count build
+ * compares bytes read and written with the model, too, and its reports are errors: the slug is the report's kind. */
 void job_run(const struct point *point, const struct job_options *options, struct row *row);
+
+/* What the count build saw of one run. What could not be counted is UNKNOWN. */
+struct job_counts {
+    struct counts all; /* sums over the launches; of steps and lookback_max the largest */
+    uint64_t launches, blocks, threads_launched;
+    struct launch_counts *list; /* in the order of the launches, each with its steps; NULL for a host algorithm */
+    int list_count;
+    struct report *reports;
+    int report_count;
+    enum { NO_MODEL, MODEL_AGREES, MODEL_DISAGREES } agreement;
+    char disagreement[400]; /* "9217 additions, the model says 9216; ..." */
+};
+
+/* The count build only: runs the point once with every access counted, checks the answer, the input and the guards, and
+ * runs it again with the operator STEPS. `row` says whether that went well; reports and a model that disagrees do not
+ * count as failures. The counts are there whatever `row` says, and are freed by job_counts_free. */
+void job_count(const struct point *point, const struct job_options *options, struct row *row,
+               struct job_counts *counts);
+void job_counts_free(struct job_counts *counts);
 
 /* Runs the point once on n given elements, checks the answer like job_run and copies it to `output`. Its status is ok
  * only where the answer is right. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scanbench VERB [OPTIONS]: finds the verb, parses its options, runs it. */
+#include "device/counts.h"
 #include "registry.h"
 #include "verbs/verbs.h"
 #include "version.h"
@@ -13,7 +14,9 @@ static void print_version(void)
     printf("scanbench " SCANBENCH_VERSION);
     if (*SCANBENCH_COMMIT)
         printf(" (commit " SCANBENCH_COMMIT "%s)", SCANBENCH_DIRTY ? ", changed since" : "");
-    printf(", built for %s\n", strcmp(device_kind(), "cuda") ? "the CPU device" : "NVIDIA GPUs");
+    printf(", built for %s\n", device_counter()                ? "counting on the CPU device"
+                               : strcmp(device_kind(), "cuda") ? "the CPU device"
+                                                               : "NVIDIA GPUs");
 }
 
 static void print_usage(FILE *out)

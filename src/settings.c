@@ -175,6 +175,8 @@ static bool set_sizes(struct settings *settings, const char *value, struct refus
         return refuse(refusal, "%" PRIu64 " is above 2^48 elements", settings->sizes[count - 1]);
     if (settings->sizes[0] == 0 && !strcmp(settings->verb->name, "bench"))
         return refuse(refusal, "a scan of 0 elements has no time: 1 or more (check takes 0)");
+    if (settings->sizes[0] == 0 && !strcmp(settings->verb->name, "count"))
+        return refuse(refusal, "a scan of 0 elements has nothing to count: 1 or more (check takes 0)");
     return true;
 }
 
@@ -398,7 +400,7 @@ static const struct option {
     {"machine", 0, "NAME", "name of this machine in results/", set_machine},
     {"min-samples", 0, "N", "least samples of a point", set_min_samples},
     {"max-samples", 0, "N", "most samples of a point", set_max_samples},
-    {"budget", 0, "SECONDS", "wall time of a point", set_budget},
+    {"budget", 0, "SECONDS", "wall time", set_budget},
     {"limit", 0, "SECONDS", "wall time after which a point is ended as hung", set_limit},
     {"quick", 0, NULL, "fewer sizes and samples", set_quick},
     {"dry-run", 0, NULL, "print the plan, counts and memory; touch no device", set_dry_run},
@@ -434,10 +436,12 @@ static const char *default_of(const struct verb *verb, const char *name)
         {"scan", "algorithms", "the first of the list"},
         {"", "algorithms", "all"},
         {"bench", "sizes", "2^10:2^28 on a GPU, 2^10:2^20 on the CPU device"},
+        {"count", "sizes", "2^10:2^20"},
         {"check", "sizes", "every size at which an algorithm could go wrong, up to about 10^6"},
         {"check", "type", "all"},
         {"", "type", "i32"},
         {"check", "kind", "all"},
+        {"count", "kind", "all"},
         {"", "kind", "exclusive"},
         {"check", "op", "all"},
         {"", "op", "sum"},
@@ -448,13 +452,14 @@ static const char *default_of(const struct verb *verb, const char *name)
         {"", "machine", "made of the GPU's or CPU's name"},
         {"", "min-samples", "30 on a GPU, 5 on the CPU device"},
         {"", "max-samples", "1000"},
-        {"", "budget", "1 on a GPU, 0.3 on the CPU device"},
+        {"count", "budget", "120 for all points together"},
+        {"", "budget", "of a point 1 on a GPU, 0.3 on the CPU device"},
         {"check", "limit", "90"},
         {"", "limit", "60, and more for a long budget and a large n"},
         {"", "memory", "half of the host's"},
         {"", "workers", "one per core"},
         {"", "resident", "16"},
-        {"check", "schedule", "all four at small sizes, ascending at large ones"},
+        {"check", "schedule", "all at small sizes, ascending at large ones"},
         {"", "schedule", "ascending"},
         {"", "offset", "0"},
         {"", "input", "-"},
@@ -675,13 +680,13 @@ int settings_parse(struct settings *settings, const struct verb *verb, int argc,
         }
     }
 
-    bool check = !strcmp(verb->name, "check");
+    bool check = !strcmp(verb->name, "check"), count = !strcmp(verb->name, "count");
     if (!settings->algorithms)
         choose_algorithms(settings, true);
     if (!settings->types)
         settings->types = check ? ALL_TYPES : I32;
     if (!settings->kinds)
-        settings->kinds = check ? BOTH_KINDS | COPY : EXCLUSIVE;
+        settings->kinds = check || count ? BOTH_KINDS | COPY : EXCLUSIVE;
     if (!settings->ops)
         settings->ops = check ? ALL_OPS : SUM;
     if (!settings->output)
@@ -716,7 +721,7 @@ void settings_defaults(struct settings *settings, const char *device_kind)
         settings->min_samples = standard < settings->max_samples ? standard : settings->max_samples;
     }
     if (!(settings->budget_s > 0)) {
-        double standard = cuda ? 1 : 0.3;
+        double standard = !strcmp(settings->verb->name, "count") ? 120 : cuda ? 1 : 0.3;
         settings->budget_s = settings->quick ? standard / 4 : standard;
     }
 }

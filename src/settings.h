@@ -32,7 +32,7 @@ struct settings {
     const char *output;  /* folder that stands for results/ */
     const char *machine; /* --machine, or NULL */
     int min_samples, max_samples;
-    double budget_s; /* wall time of a point */
+    double budget_s; /* wall time of a point; count: of all points together */
     bool quick, dry_run;
     double limit_s; /* wall time after which a point is ended as `timeout`; 0: the verb's default */
 
@@ -57,7 +57,7 @@ struct settings {
 int settings_parse(struct settings *settings, const struct verb *verb, int argc, char **argv);
 
 /* Fills what is still empty, now that the device is known: "cuda" sweeps 2^10..2^28 with 30 samples and 1 s a point,
- * "cpu" 2^10..2^20 with 5 samples and 0.3 s. */
+ * "cpu" 2^10..2^20 with 5 samples and 0.3 s. The verb count has 120 s for all points. */
 void settings_defaults(struct settings *settings, const char *device_kind);
 /* The options a verb takes, with their defaults, on stdout. */
 void settings_print_options(const struct verb *verb);

@@ -7,6 +7,7 @@
 #include "verbs/verbs.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,7 +21,6 @@
 static const double OPEN_LIMIT_S = 120; /* a driver that wakes eight GPUs takes its time */
 static const double REAP_LIMIT_S = 10;  /* a process that sits in a driver cannot even be killed at once */
 
-/* Smaller than PIPE_BUF, so that a message arrives whole or not at all. */
 struct message {
     enum { MESSAGE_HELLO, MESSAGE_ROW } what;
     int index;
@@ -30,6 +30,7 @@ struct message {
         struct row row;
     };
 };
+_Static_assert(sizeof(struct message) <= PIPE_BUF, "a message arrives whole or not at all");
 
 /* ------------------------------------------------------------------------------------------------ the worker */
 
@@ -61,18 +62,24 @@ static bool open_device(const struct supervision *s, const struct device_options
     return !hello->error;
 }
 
-/* The CPU device takes its order of threads and blocks when it is opened. */
+static int resident_of(const struct supervision *s, const struct point *point)
+{
+    return point->resident ? point->resident : s->device_options.resident;
+}
+
+/* The CPU device takes its order of threads and blocks, and how many of these are resident, when it is opened. */
 static bool reopen(const struct supervision *s, struct device_options *options, const struct point *point,
                    struct row *row)
 {
     char why[400], message[500];
-    bool same = options->schedule == point->schedule &&
+    bool same = options->schedule == point->schedule && options->resident == resident_of(s, point) &&
                 (options->schedule != SCHEDULE_SHUFFLED || options->seed == point->schedule_seed);
     if (same || !needs_device(point) || strcmp(device_kind(), "cpu") != 0)
         return true;
     device_close();
     options->schedule = point->schedule;
     options->seed = point->schedule_seed;
+    options->resident = resident_of(s, point);
     if (!device_open(s->device, options, why, sizeof why))
         return true;
     snprintf(message, sizeof message, "the device cannot be opened again: %s", why);
@@ -86,6 +93,7 @@ static void work(const struct supervision *s, int first, int pipe)
     struct device_options options = s->device_options;
     options.schedule = s->points[first].schedule;
     options.seed = s->points[first].schedule_seed;
+    options.resident = resident_of(s, &s->points[first]);
 
     memset(&message, 0, sizeof message);
     message.what = MESSAGE_HELLO;

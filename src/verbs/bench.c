@@ -2,6 +2,7 @@
 /* bench: times every point of a plan, row by row into a new folder, and ends with a table. */
 #include "crossings.h"
 #include "csv.h"
+#include "device/counts.h"
 #include "machine.h"
 #include "progress.h"
 #include "registry.h"
@@ -398,6 +399,12 @@ static int bench(struct settings *settings)
 {
     struct bench bench = {.settings = settings, .file = {.fd = -1}};
     struct point *points;
+    if (device_counter() && !settings->dry_run) {
+        fprintf(stderr,
+                "scanbench: this build counts, and its times would mean nothing: `make DEVICE=cpu` builds the one "
+                "that times\n");
+        return EXIT_USAGE;
+    }
     bench.sizes_given = settings->size_count > 0;
     settings_defaults(settings, device_kind());
     bench.count = plan_make(settings, &points);
