@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 # From a run's files to what its charts draw:
 #
-#   awk -v out=FOLDER -v mark="serial blelloch" [-v partial=.part] -f chart-data.awk TITLES machine.csv crossovers.csv results.csv
+#   awk -v out=FOLDER -v mark="serial blelloch" [-v partial=.part] -f chart-files.awk -f chart-data.awk \
+#       is=titles TITLES is=machine machine.csv is=crossovers crossovers.csv is=results results.csv
 #
-# TITLES: "name TAB title TAB kinds" an algorithm, in list order. For every device, kind, type, op, launch and cache of the run
-# and every chart, FOLDER gets NAME.dat (a block an algorithm: its title, then rows of n, value, low, high),
-# NAME.unstable (n, value, style), NAME.gp (texts, ranges, line styles), NAME.flags and NAME.marks; the file `charts` lists "CHART NAME". Rows without a time are left out.
-# Of several block sizes the fastest at each n stands. Host algorithms stand beside those of the device, in each of
-# its launch and cache modes. Crossings are marked between the algorithms named by `mark`.
+# For every device, kind, type, op, launch and cache of the run and every chart, FOLDER gets NAME.dat (a block an algorithm:
+# its title, then rows of n, value, low, high), NAME.unstable (n, value, style), NAME.gp (texts, ranges, line styles),
+# NAME.flags and NAME.marks; the file `charts` lists "CHART NAME". Rows without a time are left out. Of several block
+# sizes the fastest at each n stands. Host algorithms stand beside those of the device, in each of its launch and cache
+# modes. Crossings are marked between the algorithms named by `mark`.
 
 BEGIN {
     FS = ","
@@ -19,24 +20,6 @@ BEGIN {
 
 # ------------------------------------------------------------------------------------------------ reading
 
-{ sub(/\r$/, "") }
-is == "titles" {
-    split($0, part, "\t")
-    add_algorithm(part[1], part[2])
-    if (part[3] == "copy")
-        is_copy[part[1]] = 1
-    next
-}
-FNR == 1 {
-    split("", at)
-    for (i = 1; i <= NF; i++)
-        at[$i] = i
-    next
-}
-is == "machine" {
-    gpu = field("gpu_name")
-    host_cpu = field("host_cpu")
-}
 is == "crossovers" && field("clock") == "device" && field("verdict") == "crosses" {
     c = ++crossings
     crossing_mode[c] = mode_of(field("device"))
@@ -74,17 +57,8 @@ is == "results" && field("status") ~ /^(ok|unstable|throttled)$/ {
     }
 }
 
-function field(column) { return (column in at) ? $(at[column]) : "" }
-
 function mode_of(device) {
     return device "," field("kind") "," field("type") "," field("op") "," field("launch") "," field("cache")
-}
-
-function add_algorithm(algorithm, text) {
-    if (algorithm == "" || algorithm in title)
-        return
-    title[algorithm] = text == "" ? algorithm : text
-    list[++listed] = algorithm
 }
 
 # ------------------------------------------------------------------------------------------------ charts
@@ -110,7 +84,7 @@ function draw_mode(this,    part, suffix, scan, where, whose, timed, hosts) {
     if (part[6] != "warm" && part[6] != "")
         suffix = suffix "-" part[6]
 
-    scan = (part[2] ~ /^[aeiou]/ ? "an " : "a ") part[2] " scan"
+    scan = an(part[2]) " scan"
     where = part[1] == "cuda" ? gpu : host_cpu
     whose = "Machine " machine (where != "" ? " (" where ")" : "") ", device " part[1] ", run " run (partial != "" ? ", incomplete" : "")
     problem = "Kind " part[2] ", type " part[3] ", operator " part[4] (part[5] != "" ? "; " part[5] " launch" : "") \
@@ -225,10 +199,6 @@ function draw(chart, suffix, heading, whose, what,    i, j, a, r, key, v, lo, hi
     print chart, chart "-" suffix >(out "/charts")
     return count
 }
-
-# Nothing that gnuplot would expand in a string.
-function plain(text) { gsub(/[^ -~]|["\\`]/, "", text); return text }
-function quoted(text) { text = plain(text); gsub(/'/, "''", text); return "'" text "'" }
 
 # ------------------------------------------------------------------------------------------------ crossings
 

@@ -31,10 +31,7 @@ hollow_note = uncertain == 0 ? '' : 'Hollow points: unstable.'
 small = ',10'
 frame = 0.83 - 0.055 * flags
 flag(row) = frame + 0.055 * row
-set label 1001 heading at screen 0.02, 0.965 font ',14' noenhanced
-set label 1002 whose at screen 0.02, 0.926 font small noenhanced tc rgb '#444444'
-set label 1003 problem at screen 0.02, 0.899 font small noenhanced tc rgb '#444444'
-set label 1004 what at screen 0.02, 0.872 font small noenhanced tc rgb '#444444'
+load 'scripts/headings.gp'
 set tmargin at screen frame
 set bmargin at screen 0.15
 set lmargin at screen 0.115
