@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+#define FAULT NO_FAULT
+#include "row.cuh"
+
+ROW_ALGORITHM(right_row, "Right, in one row");
