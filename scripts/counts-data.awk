@@ -23,6 +23,7 @@ BEGIN {
         "global_store_sectors global_load_footprint global_store_footprint bytes_read bytes_written shared_requests " \
         "shared_wavefronts bank_conflicts", need, " ")
     FIRST_NUMBER = 7
+    MOST_NOTE = 120 # characters, of 135 that fit
 }
 
 # ------------------------------------------------------------------------------------------------ reading
@@ -190,7 +191,7 @@ function value(chart, panel, r) {
 
 # Writes NAME.dat and NAME.gp, unless there is nothing to draw.
 function draw(chart, suffix, heading, whose, what,    panels, i, j, p, a, r, v, lines, row, first, has, count, file, \
-              numbers, titles, blocks, twins, note, tops, shown, lowest, highest) {
+              numbers, titles, blocks, twins, note, others, tops, shown, lowest, highest) {
     panels = chart == "conflicts" ? 2 : 3
     file = out "/" chart "-" suffix
     for (i = 1; i <= listed; i++) {
@@ -238,9 +239,17 @@ function draw(chart, suffix, heading, whose, what,    panels, i, j, p, a, r, v, 
     if (!count)
         return
     close(file ".dat")
-    for (i = 1; i <= count; i++)
-        if (drawn[i] in twins)
-            note = note (note == "" ? "The same lines: " : "; ") title[drawn[i]] " and " twins[drawn[i]]
+    for (i = 1; i <= count; i++) {
+        if (!(drawn[i] in twins))
+            continue
+        row = (note == "" ? "The same lines: " : "; ") title[drawn[i]] " and " twins[drawn[i]]
+        if (others || (note != "" && length(note row) > MOST_NOTE))
+            others++
+        else
+            note = note row
+    }
+    if (others)
+        note = note "; and " others " more"
     printf "heading = %s\nwhose = %s\nproblem = %s\nwhat = %s\nnote = %s\n", quoted(heading), quoted(whose), \
         quoted(problem), quoted(what), quoted(note == "" ? "" : note ". ") >(file ".gp")
     printf "styles = '%s'\narray titles = [%s]\narray blocks = [", numbers, titles >(file ".gp")

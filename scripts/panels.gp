@@ -3,7 +3,10 @@
 # axes(p), commands for the axes of panel p, and least_of(p), the height of a grey line or 0, with least_title, the y_label
 # of the first panel, and loads this file. NAME.gp lists the panels that have something to show.
 load 'scripts/style.gp'
-rows = ceil((count + (least_title ne '')) / 4.0)
+longest = strlen(least_title)
+do for [i = 1:count] { if (strlen(titles[i]) > longest) { longest = strlen(titles[i]) } }
+columns = longest > 67 ? 1 : longest > 40 ? 2 : longest > 22 ? 3 : 4 # of the key
+rows = ceil((count + (least_title ne '')) / real(columns))
 foot = 0.165 + 0.035 * rows
 set tmargin at screen 0.775
 set bmargin at screen foot
