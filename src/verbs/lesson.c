@@ -194,6 +194,8 @@ static void print_notes(const struct lesson *lesson)
     printf("\n");
     if (!lesson->gpu)
         printf("Times need a GPU: those of the CPU device say nothing about one.\n");
+    else
+        printf("Times are between events on the device; of the serial loop, the host's. Stream launch, warm.\n");
 }
 
 /* ------------------------------------------------------------------------------------------------ running */
