@@ -36,7 +36,7 @@ struct claims {
     bool gpu;
     struct evidence **seen;
     int seen_count;
-    struct trace *traces[2]; /* of traced_names, as they are needed */
+    struct trace *traces[2]; /* of the lesson's tree and the one in place, as they are needed */
 };
 
 static const char *const AS_TAUGHT = "blelloch_lesson", *const IN_PLACE = "blelloch", *const LADDER = "hillis_steele";
@@ -202,33 +202,34 @@ static void list_active(const struct evidence *evidence, int first, int count, c
     }
 }
 
+static struct trace *make_trace(struct answer *answer, const struct algorithm *algorithm)
+{
+    static int32_t values[LESSON_N]; /* where an element goes does not depend on it */
+    struct problem problem = {
+        .n = LESSON_N, .type = I32, .op = TRACE, .kind = EXCLUSIVE, .threads = algorithm->threads[0]};
+    struct trace *trace = calloc(1, sizeof *trace);
+    char why[300];
+    if (!trace)
+        abort();
+    if (trace_make(trace, algorithm, &problem, values, why, sizeof why))
+        return trace;
+    decide(answer, BROKEN, "not answered: %s: %.200s", algorithm->name, why);
+    free(trace);
+    return NULL;
+}
+
 /* The trace of an algorithm of the lesson at its n; NULL and a verdict where there is none. */
 static const struct trace *see_trace(struct claims *claims, struct answer *answer, const char *name)
 {
-    struct trace **trace = &claims->traces[!strcmp(name, IN_PLACE)];
+    int place = !strcmp(name, IN_PLACE);
     const struct algorithm *algorithm = registry_find(name);
-    static int32_t values[LESSON_N];
-    char why[300];
     if (needs_count_build(claims, answer))
         return NULL;
-    if (!algorithm) {
+    if (!algorithm)
         decide(answer, OPEN, "open: there is no %s in this program", name);
-        return NULL;
-    }
-    if (*trace)
-        return *trace;
-    struct problem problem = {
-        .n = LESSON_N, .type = I32, .op = TRACE, .kind = EXCLUSIVE, .threads = algorithm->threads[0]};
-    struct trace *made = calloc(1, sizeof *made);
-    if (!made)
-        abort();
-    if (!trace_make(made, algorithm, &problem, values, why, sizeof why)) {
-        decide(answer, BROKEN, "not answered: %s: %.200s", name, why);
-        free(made);
-        return NULL;
-    }
-    *trace = made;
-    return made;
+    else if (!claims->traces[place])
+        claims->traces[place] = make_trace(answer, algorithm);
+    return claims->traces[place];
 }
 
 /* The one array that launch number `launch` has changed, or NULL. */
@@ -631,7 +632,8 @@ static void answer_snapshot(struct claims *claims, struct answer *answer)
         if (evidence)
             row(answer, "%s, which reads one array and writes another: %d reports", AS_TAUGHT,
                 evidence->counts.report_count);
-        row(answer, "%s is in build/faults-count/scanbench, whose claims answer this (tests/claims)", faulty);
+        row(answer, "%s is in build/faults-count/scanbench, whose claims answer this (tests/lesson_and_claims)",
+            faulty);
         decide(answer, OPEN, "open: the faulty kernel is not in this program");
         return;
     }
