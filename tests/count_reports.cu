@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: MIT */
+/* The checker of the count build: small wrong kernels and what is reported of them, with the line of the source; small
+ * right ones, and silence. */
+#include "counting.cuh"
+
+/* ---------------------------------------------------------------------------------------------- wrong addresses */
+
+static __global__ void load_at(const int *in, int *out, long index)
+{
+    out[threadIdx.x] = in[long(threadIdx.x) + index]; /* here: load at */
+}
+
+static __global__ void store_at(int *out, long index)
+{
+    out[long(threadIdx.x) + index] = 1; /* here: store at */
+}
+
+template <class T> static __global__ void load_off(const char *in, T *out, unsigned offset)
+{
+    out[threadIdx.x] = *reinterpret_cast<const T *>(in + threadIdx.x * sizeof(T) + offset); /* here: load off */
+}
+
+static __global__ void atomic_at(int *sums, long index)
+{
+    atomicAdd(&sums[long(threadIdx.x) + index], 1); /* here: atomic at */
+}
+
+static __global__ void shared_load_at(int *out, int index)
+{
+    SHARED(int, cells, 33); /* 12 bytes before the next array belong to nobody */
+    SHARED(int, more, 32);
+    int t = int(threadIdx.x);
+    cells[t] = t;
+    more[t] = t;
+    if (t == 0)
+        cells[32] = 0;
+    __syncthreads();
+    out[number()] = cells[t + index]; /* here: shared load at */
+}
+
+static __global__ void shared_store_at(int *out, int index)
+{
+    SHARED(int, cells, 33);
+    SHARED(int, more, 32);
+    int t = int(threadIdx.x);
+    more[t] = t;
+    cells[t + index] = t; /* here: shared store at */
+    out[t] = more[t];
+}
+
+static __global__ void read_one_unset_cell(int *out)
+{
+    SHARED(int, cell, 1);
+    out[number()] = cell[0]; /* here: unset cell of all */
+}
+
+static __global__ void add_unset(int *out)
+{
+    SHARED(int, sum, 1);
+    atomicAdd(&sum[0], 1); /* here: unset sum */
+    __syncthreads();
+    out[threadIdx.x] = sum[0];
+}
+
+static __global__ void read_unset_cells(int *out, unsigned set)
+{
+    SHARED(int, cells, 64);
+    unsigned t = threadIdx.x;
+    if (t < set)
+        cells[t] = 1;
+    __syncthreads();
+    out[number()] = cells[63 - t]; /* here: unset cell */
+}
+
+static void test_addresses()
+{
+    reports("a load behind an array", {{"out-of-bounds", "load at"}}, [] {
+        int *in = filled<int>(64), *out = unset<int>(64);
+        launch(load_at, 1, 64, in, out, 1);
+    });
+    reports("a load before an array", {{"out-of-bounds", "load at"}}, [] {
+        int *in = filled<int>(64), *out = unset<int>(64);
+        launch(load_at, 1, 64, in, out, -1);
+    });
+    reports("a store behind an array", {{"out-of-bounds", "store at"}},
+            [] { launch(store_at, 1, 64, unset<int>(64), 3); });
+    reports("a store before an array", {{"out-of-bounds", "store at"}},
+            [] { launch(store_at, 1, 64, unset<int>(64), -1); });
+    reports("an atomic behind an array", {{"out-of-bounds", "atomic at"}},
+            [] { launch(atomic_at, 1, 64, filled<int>(64), 1); });
+    reports("a load of 8 bytes that hangs over", {{"out-of-bounds", "load off"}}, [] {
+        char *in = filled<char>(32 * 8 - 4);
+        launch(load_off<double>, 1, 32, in, unset<double>(32), 0u);
+    });
+    reports("a load of freed memory", {{"out-of-bounds", "load at"}}, [] {
+        int *in = filled<int>(64), *out = unset<int>(64);
+        device_free(in);
+        launch(load_at, 1, 64, in, out, 0);
+    });
+    reports("a load of what is forbidden", {{"out-of-bounds", "load at"}}, [] {
+        int *in = filled<int>(64), *out = unset<int>(64);
+        counter->forbid(in + 63, sizeof(int));
+        launch(load_at, 1, 64, in, out, 0);
+    });
+    quiet("a load beside what is forbidden", [] {
+        int *in = filled<int>(66), *out = unset<int>(64);
+        counter->forbid(in, sizeof(int));
+        counter->forbid(in + 65, sizeof(int));
+        launch(load_at, 1, 64, in, out, 1);
+    });
+    reports("a load behind a shared array", {{"out-of-bounds", "shared load at"}},
+            [] { launch(shared_load_at, 1, 32, unset<int>(32), 3); });
+    reports("a load before a shared array", {{"out-of-bounds", "shared load at"}},
+            [] { launch(shared_load_at, 2, 32, unset<int>(64), -1); });
+    reports("a store behind a shared array", {{"out-of-bounds", "shared store at"}},
+            [] { launch(shared_store_at, 1, 32, unset<int>(32), 2); });
+    reports("a load behind all shared arrays", {{"out-of-bounds", "shared load at"}},
+            [] { launch(shared_load_at, 1, 32, unset<int>(32), 68); });
+
+    reports("a load of 4 bytes, 2 bytes off", {{"misaligned", "load off"}},
+            [] { launch(load_off<int>, 1, 32, filled<char>(256), unset<int>(32), 2u); });
+    reports("a load of 8 bytes, 4 bytes off", {{"misaligned", "load off"}},
+            [] { launch(load_off<long long>, 1, 32, filled<char>(512), unset<long long>(32), 4u); });
+    reports("a load of 16 bytes, 8 bytes off", {{"misaligned", "load off"}},
+            [] { launch(load_off<uint4>, 1, 32, filled<char>(1024), unset<uint4>(32), 8u); });
+    quiet("loads that are aligned", [] {
+        launch(load_off<int>, 1, 32, filled<char>(256), unset<int>(32), 4u);
+        launch(load_off<int3>, 1, 32, filled<char>(512), unset<int3>(32), 4u);
+        launch(load_off<long long>, 1, 32, filled<char>(512), unset<long long>(32), 8u);
+        launch(load_off<uint4>, 1, 32, filled<char>(1024), unset<uint4>(32), 16u);
+    });
+
+    reports("a load through a pointer to the host's heap", {{"host-pointer", "load at"}}, [] {
+        int *host = static_cast<int *>(calloc(64, sizeof *host));
+        launch(load_at, 1, 64, host, unset<int>(64), 0);
+        free(host);
+    });
+    reports("a load through a pointer to the host's stack", {{"host-pointer", "load at"}}, [] {
+        int host[64] = {};
+        launch(load_at, 1, 64, host, unset<int>(64), 0);
+    });
+    reports("a store through a host pointer", {{"host-pointer", "store at"}}, [] {
+        int *host = static_cast<int *>(calloc(64, sizeof *host));
+        launch(store_at, 1, 64, host, 0);
+        free(host);
+    });
+
+    reports("device memory that nobody has written", {{"uninitialised", "load at"}},
+            [] { launch(load_at, 1, 64, unset<int>(64), unset<int>(64), 0); });
+    reports("one word of it", {{"uninitialised", "load at"}}, [] {
+        int *in = unset<int>(64);
+        device_fill(in, 0, 63 * sizeof *in);
+        launch(load_at, 1, 64, in, unset<int>(64), 0);
+    });
+    reports("what was forgotten", {{"uninitialised", "load at"}}, [] {
+        int *in = filled<int>(64);
+        counter->forget(in, 64 * sizeof *in);
+        launch(load_at, 1, 64, in, unset<int>(64), 0);
+    });
+    reports("a copy of what nobody has written", {{"uninitialised", "load at"}}, [] {
+        int *in = unset<int>(64), *copied = filled<int>(64);
+        launch_memcpy(copied, in, 64 * sizeof *in);
+        launch(load_at, 1, 64, copied, unset<int>(64), 0);
+    });
+    quiet("what a kernel, a memset, a memcpy or the host has written", [] {
+        int *a = unset<int>(64), *b = unset<int>(64), *c = unset<int>(64), zeros[64] = {};
+        launch(store_at, 1, 64, a, 0);
+        launch(load_at, 1, 64, a, b, 0);
+        launch_memcpy(c, b, 64 * sizeof *c);
+        launch(load_at, 1, 64, c, a, 0);
+        counter->forget(a, 64 * sizeof *a);
+        launch_memset(a, 0, 64 * sizeof *a);
+        launch(load_at, 1, 64, a, b, 0);
+        counter->forget(a, 64 * sizeof *a);
+        device_upload(a, zeros, sizeof zeros);
+        launch(load_at, 1, 64, a, b, 0);
+    });
+    reports("shared memory that nobody has written", {{"uninitialised", "unset cell"}},
+            [] { launch(read_unset_cells, 3, 64, unset<int>(192), 63u); });
+    quiet("shared memory that has been written", [] { launch(read_unset_cells, 3, 64, unset<int>(192), 64u); });
+    reports("an unset cell that all read", {{"uninitialised", "unset cell of all"}},
+            [] { launch(read_one_unset_cell, 2, 64, unset<int>(128)); });
+    reports("an atomic on shared memory that nobody has written", {{"uninitialised", "unset sum"}},
+            [] { launch(add_unset, 1, 32, unset<int>(32)); });
+    reports("shared memory of the block, or the launch, before", {{"uninitialised", "unset cell"}}, [] {
+        launch(read_unset_cells, 3, 64, unset<int>(192), 64u);
+        launch(read_unset_cells, 3, 64, unset<int>(192), 0u);
+    });
+}
+
+/* ---------------------------------------------------------------------------------------------- wrong meetings */
+
+static __global__ void two_barriers(int *out)
+{
+    if (threadIdx.x < 16)
+        __syncthreads(); /* here: first barrier */
+    else
+        __syncthreads(); /* here: second barrier */
+    out[threadIdx.x] = 1;
+}
+
+static __global__ void half_at_barrier(int *out)
+{
+    if (threadIdx.x < 40)
+        __syncthreads(); /* here: barrier of some */
+    out[threadIdx.x] = 1;
+}
+
+static __global__ void halves_of_a_warp(int *out)
+{
+    int x = 0;
+    if (threadIdx.x % 32 < 16)
+        __syncwarp(); /* here: lower half */
+    else
+        x = __shfl_sync(ALL_LANES, 1, 0); /* here: upper half */
+    out[threadIdx.x] = x;
+}
+
+static __global__ void two_masks(int *out)
+{
+    unsigned lane = threadIdx.x;
+    if (lane < 16)
+        __syncwarp(0x00ffffffu); /* here: smaller mask */
+    else
+        __syncwarp(0xffffffffu); /* here: larger mask */
+    out[lane] = 1;
+}
+
+static __global__ void not_in_mask(int *out)
+{
+    __syncwarp(0x7fffffffu); /* here: mask without it */
+    out[threadIdx.x] = 1;
+}
+
+static __global__ void from_outside(int *out)
+{
+    int lane = int(threadIdx.x), x = 0;
+    if (lane < 16)
+        x = __shfl_sync(0x0000ffffu, lane, lane + 1); /* here: shuffle from outside */
+    out[lane] = x;
+}
+
+static __global__ void from_inside(int *out)
+{
+    int lane = int(threadIdx.x), x = 0;
+    if (lane < 16)
+        x = __shfl_sync(0x0000ffffu, lane, (lane + 1) % 16);
+    out[lane] = x;
+}
+
+/* The same operation at two places of the source is the same operation. */
+static __global__ void one_operation_at_two_places(int *out)
+{
+    int lane = int(threadIdx.x), x;
+    if (lane < 16)
+        x = __shfl_xor_sync(ALL_LANES, lane, 1);
+    else
+        x = __shfl_xor_sync(ALL_LANES, lane, 1);
+    out[lane] = x;
+}
+
+static void test_meetings()
+{
+    reports("two barriers for two halves", {{"divergent-barrier", "first barrier"}},
+            [] { launch(two_barriers, 1, 64, unset<int>(64)); });
+    reports("a barrier that some do not reach", {{"thread-ended", "barrier of some"}},
+            [] { launch(half_at_barrier, 1, 64, unset<int>(64)); });
+    reports("two operations for two halves of a warp", {{"warp-mismatch", "lower half"}},
+            [] { launch(halves_of_a_warp, 1, 32, unset<int>(32)); });
+    reports("two masks", {{"warp-mismatch", "smaller mask"}}, [] { launch(two_masks, 1, 32, unset<int>(32)); });
+    reports("a mask without the lane itself", {{"warp-mismatch", "mask without it"}},
+            [] { launch(not_in_mask, 1, 32, unset<int>(32)); });
+    reports("a value from a lane outside of the mask", {{"warp-mismatch", "shuffle from outside"}},
+            [] { launch(from_outside, 1, 32, unset<int>(32)); });
+    quiet("values from lanes of the mask", [] { launch(from_inside, 1, 32, unset<int>(32)); });
+    quiet("one operation at two places", [] { launch(one_operation_at_two_places, 1, 32, unset<int>(32)); });
+}
+
+/* ---------------------------------------------------------------------------------------------- races */
+
+enum between { NOTHING, SYNCWARP, SYNCTHREADS };
+
+static __global__ void neighbours(int *out, enum between between)
+{
+    SHARED(int, cells, 128);
+    unsigned t = threadIdx.x;
+    cells[t] = 0;
+    __syncthreads();
+    cells[t] = int(t);
+    if (between == SYNCWARP)
+        __syncwarp();
+    if (between == SYNCTHREADS)
+        __syncthreads();
+    out[number()] = cells[t ^ 1]; /* here: neighbour's cell */
+}
+
+/* The neighbour is in the next warp. */
+static __global__ void far_neighbours(int *out, enum between between)
+{
+    SHARED(int, cells, 128);
+    unsigned t = threadIdx.x;
+    cells[t] = 0;
+    __syncthreads();
+    cells[t] = int(t);
+    if (between == SYNCWARP)
+        __syncwarp();
+    if (between == SYNCTHREADS)
+        __syncthreads();
+    out[number()] = cells[t ^ 32]; /* here: cell of another warp */
+}
+
+static __global__ void read_then_write(int *out, enum between between)
+{
+    SHARED(int, cells, 128);
+    unsigned t = threadIdx.x;
+    cells[t] = int(t);
+    __syncthreads();
+    int x = cells[t ^ 1];
+    if (between == SYNCWARP)
+        __syncwarp();
+    if (between == SYNCTHREADS)
+        __syncthreads();
+    cells[t] = x; /* here: overwritten cell */
+    out[number()] = x;
+}
+
+/* The same value, and a race all the same. */
+static __global__ void all_write(int *out)
+{
+    SHARED(int, cell, 1);
+    cell[0] = 7; /* here: cell of all */
+    __syncthreads();
+    out[number()] = cell[0];
+}
+
+/* Lanes 0 to 15 meet; lane 16 does not. */
+static __global__ void half_meets(int *out, bool everybody_reads)
+{
+    SHARED(int, cells, 32);
+    unsigned lane = threadIdx.x;
+    int x = 0;
+    cells[lane] = 0;
+    __syncthreads();
+    if (lane < 16) {
+        cells[lane] = int(lane);
+        __syncwarp(0x0000ffffu);
+    }
+    if (lane < 16 || everybody_reads)
+        x = cells[15 - lane % 16]; /* here: cell of the lower half */
+    out[lane] = x;
+}
+
+static __global__ void shared_across_intervals(int *out)
+{
+    SHARED(int, cells, 64);
+    unsigned t = threadIdx.x;
+    for (unsigned k = 0; k < 4; k++) {
+        cells[(t + k) % 64] = int(t);
+        __syncthreads();
+        out[number()] = cells[(t + k + 1) % 64];
+        __syncthreads();
+    }
+}
+
+static __global__ void global_neighbours(int *data, int *out, unsigned distance, enum between between)
+{
+    unsigned i = number();
+    data[i] = int(i);
+    if (between == SYNCWARP)
+        __syncwarp();
+    if (between == SYNCTHREADS)
+        __syncthreads();
+    out[i] = data[i ^ distance]; /* here: neighbour's word */
+}
+
+static __global__ void same_word(int *out)
+{
+    out[0] = 1; /* here: word of all */
+}
+
+/* Two blocks write two halves of one sector, and nothing of each other's. */
+static __global__ void same_sector(int *out)
+{
+    out[number()] = 1;
+}
+
+static __global__ void count_up(int *sums)
+{
+    atomicAdd(&sums[number() % 4], 1);
+}
+
+/* What is written plainly and read atomically has no order either. */
+static __global__ void plain_and_atomic(int *sum)
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        sum[0] = 1; /* here: plain store */
+    if (blockIdx.x == 1)
+        atomicAdd(&sum[0], 1); /* here: atomic beside it */
+}
+
+/* Block 0 writes data and says so; block 1 waits for it and reads. */
+enum message { RELEASED, FLAG_BEFORE_DATA, NOT_WAITED };
+
+static __global__ void message(int *data, int *flag, int *out, enum message how)
+{
+    cuda::atomic_ref<int, cuda::thread_scope_device> ready(flag[0]);
+    unsigned t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        if (how == FLAG_BEFORE_DATA && t == 0)
+            ready.store(1, cuda::memory_order_release);
+        data[t] = int(t); /* here: message written */
+        __syncthreads();
+        if (how != FLAG_BEFORE_DATA && t == 0)
+            ready.store(1, cuda::memory_order_release);
+    } else {
+        if (t == 0 && how != NOT_WAITED)
+            while (ready.load(cuda::memory_order_acquire) == 0)
+                __nanosleep(20);
+        __syncthreads();
+        out[t] = data[63 - t]; /* here: message read */
+    }
+}
+
+/* The same with words that are not atomic. Block 1 does not wait, so that the kernel ends. */
+static __global__ void plain_message(int *data, int *flag, int *out)
+{
+    if (blockIdx.x == 0) {
+        data[0] = 5;
+        flag[0] = 1; /* here: plain flag written */
+    } else if (flag[0]) {
+        out[0] = data[0]; /* here: plain message */
+    }
+}
+
+/* By ticket, each block waits for the one before it; the last one reads what the first has written. */
+static __global__ void chain(int *data, int *flags, unsigned *ticket, int *out)
+{
+    int b = int(atomicAdd(ticket, 1u));
+    if (b == 0)
+        data[0] = 5;
+    if (b > 0)
+        while (cuda::atomic_ref<int, cuda::thread_scope_device>(flags[b - 1]).load(cuda::memory_order_acquire) == 0)
+            __nanosleep(20);
+    cuda::atomic_ref<int, cuda::thread_scope_device>(flags[b]).store(1, cuda::memory_order_release);
+    if (b == int(gridDim.x) - 1)
+        out[0] = data[0];
+}
+
+/* The last block to come adds up what all have left. */
+static __global__ void last_block(int *parts, unsigned *count, int *out)
+{
+    SHARED(unsigned, ticket, 1);
+    if (threadIdx.x == 0) {
+        parts[blockIdx.x] = int(blockIdx.x);
+        __threadfence();
+        ticket[0] = atomicAdd(count, 1u);
+    }
+    __syncthreads();
+    if (ticket[0] == gridDim.x - 1 && threadIdx.x < gridDim.x)
+        out[threadIdx.x] = parts[threadIdx.x];
+}
+
+/* All blocks meet, twice. */
+static __global__ void grid_barrier(unsigned *count, int *cells, int *out)
+{
+    unsigned b = blockIdx.x, n = gridDim.x, t = threadIdx.x;
+    for (unsigned k = 1; k <= 2; k++) {
+        cells[(b * 32 + t) % (n * 32)] = int(k);
+        __syncthreads();
+        if (t == 0) {
+            atomicAdd(count, 1u);
+            while (cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*count).load() < (2 * k - 1) * n)
+                __nanosleep(20);
+        }
+        __syncthreads();
+        out[b * 32 + t] = cells[(b + k) % n * 32 + 31 - t];
+        __syncthreads();
+        if (t == 0) {
+            atomicAdd(count, 1u);
+            while (cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*count).load() < 2 * k * n)
+                __nanosleep(20);
+        }
+        __syncthreads();
+    }
+}
+
+/* Thread 0 waits for the last thread of its block. */
+static __global__ void message_in_block(int *out, bool written_first)
+{
+    SHARED(int, flag, 1);
+    SHARED(int, data, 1);
+    unsigned t = threadIdx.x;
+    if (t == 0)
+        flag[0] = 0;
+    __syncthreads();
+    cuda::atomic_ref<int, cuda::thread_scope_block> ready(flag[0]);
+    if (t == blockDim.x - 1) {
+        if (written_first)
+            data[0] = 5;
+        ready.store(1, cuda::memory_order_release);
+        if (!written_first)
+            data[0] = 5; /* here: data behind its flag */
+    }
+    if (t == 0) {
+        while (ready.load(cuda::memory_order_acquire) == 0)
+            ;
+        if (written_first)
+            out[blockIdx.x] = data[0];
+        else
+            data[0] = 6; /* here: data of two */
+    }
+}
+
+static void test_races()
+{
+    reports("a neighbour's cell", {{"race-shared", "neighbour's cell"}},
+            [] { launch(neighbours, 2, 64, unset<int>(128), NOTHING); });
+    quiet("a neighbour's cell after __syncwarp", [] { launch(neighbours, 2, 64, unset<int>(128), SYNCWARP); });
+    quiet("a neighbour's cell after a barrier", [] { launch(neighbours, 2, 64, unset<int>(128), SYNCTHREADS); });
+    reports("a cell of another warp", {{"race-shared", "cell of another warp"}},
+            [] { launch(far_neighbours, 2, 64, unset<int>(128), NOTHING); });
+    reports("a cell of another warp after __syncwarp", {{"race-shared", "cell of another warp"}},
+            [] { launch(far_neighbours, 2, 64, unset<int>(128), SYNCWARP); });
+    quiet("a cell of another warp after a barrier",
+          [] { launch(far_neighbours, 2, 64, unset<int>(128), SYNCTHREADS); });
+    reports("a cell that is overwritten", {{"race-shared", "overwritten cell"}},
+            [] { launch(read_then_write, 2, 64, unset<int>(128), NOTHING); });
+    quiet("a cell that is overwritten after __syncwarp",
+          [] { launch(read_then_write, 2, 64, unset<int>(128), SYNCWARP); });
+    quiet("a cell that is overwritten after a barrier",
+          [] { launch(read_then_write, 2, 64, unset<int>(128), SYNCTHREADS); });
+    reports("a cell that all write", {{"race-shared", "cell of all"}},
+            [] { launch(all_write, 2, 64, unset<int>(128)); });
+    quiet("half a warp meets, and reads", [] { launch(half_meets, 1, 32, unset<int>(32), false); });
+    reports("half a warp meets, and all read", {{"race-shared", "cell of the lower half"}},
+            [] { launch(half_meets, 1, 32, unset<int>(32), true); });
+    quiet("other cells in every interval", [] { launch(shared_across_intervals, 3, 64, unset<int>(192)); });
+
+    for (unsigned distance : {1u, 32u}) {
+        reports("a neighbour's word in global memory", {{"race-global", "neighbour's word"}},
+                [=] { launch(global_neighbours, 2, 64, filled<int>(128), unset<int>(128), distance, NOTHING); });
+        quiet("a neighbour's word after a barrier",
+              [=] { launch(global_neighbours, 2, 64, filled<int>(128), unset<int>(128), distance, SYNCTHREADS); });
+    }
+    quiet("a neighbour's word after __syncwarp",
+          [] { launch(global_neighbours, 2, 64, filled<int>(128), unset<int>(128), 1u, SYNCWARP); });
+    reports("a word of another block", {{"race-global", "neighbour's word"}},
+            [] { launch(global_neighbours, 2, 64, filled<int>(128), unset<int>(128), 64u, NOTHING); });
+    reports("a word of another block, with a barrier", {{"race-global", "neighbour's word"}},
+            [] { launch(global_neighbours, 2, 64, filled<int>(128), unset<int>(128), 64u, SYNCTHREADS); });
+    reports("a word that all blocks write", {{"race-global", "word of all"}},
+            [] { launch(same_word, 2, 1, unset<int>(1)); });
+    reports("a word that all threads write", {{"race-global", "word of all"}},
+            [] { launch(same_word, 1, 64, unset<int>(1)); });
+    quiet("a word that one thread writes in each of two launches", [] {
+        int *out = unset<int>(1);
+        launch(same_word, 1, 1, out);
+        launch(same_word, 1, 1, out);
+    });
+    quiet("two blocks in one sector", [] { launch(same_sector, 16, 4, unset<int>(64)); });
+
+    quiet("a sum of atomics", [] { launch(count_up, 4, 64, filled<int>(4)); });
+    reports("a plain store beside atomics", {{"race-global", "plain store"}},
+            [] { launch(plain_and_atomic, 2, 32, filled<int>(1)); });
+    quiet("a message between blocks",
+          [] { launch(message, 2, 64, unset<int>(64), filled<int>(1), unset<int>(64), RELEASED); });
+    reports("a message behind its flag", {{"race-global", "message read"}},
+            [] { launch(message, 2, 64, unset<int>(64), filled<int>(1), unset<int>(64), FLAG_BEFORE_DATA); });
+    reports("a message that is not waited for", {{"race-global", "message read"}},
+            [] { launch(message, 2, 64, filled<int>(64), filled<int>(1), unset<int>(64), NOT_WAITED); });
+    quiet("a message along a chain of blocks",
+          [] { launch(chain, 12, 1, unset<int>(1), filled<int>(12), filled<unsigned>(1), unset<int>(1)); });
+    quiet("the last block reads what all have left",
+          [] { launch(last_block, 12, 32, unset<int>(12), filled<unsigned>(1), unset<int>(12)); });
+    least_resident = 4;
+    quiet("a barrier of the grid",
+          [] { launch(grid_barrier, 4, 32, filled<unsigned>(1), unset<int>(128), unset<int>(128)); });
+    least_resident = 0;
+    quiet("a message within a block", [] { launch(message_in_block, 3, 64, unset<int>(3), true); });
+    reports("two stores on two sides of a flag", {{"race-shared", "data behind its flag"}},
+            [] { launch(message_in_block, 3, 64, unset<int>(3), false); });
+    reports("a message without atomics",
+            {{"race-global", "plain flag written"}, {"race-global", "plain message", true}}, [] {
+                int *data = filled<int>(1), *flag = filled<int>(1);
+                launch(plain_message, 2, 1, data, flag, unset<int>(1));
+            });
+}
+
+/* ---------------------------------------------------------------------------------------------- asynchronous copies */
+
+enum after_copy { WAIT_AND_BARRIER, WAIT_ONLY, BARRIER_ONLY, OWN_CELL };
+
+static __global__ void asynchronous(const int *in, int *out, enum after_copy after)
+{
+    SHARED(int, tile, 64);
+    unsigned t = threadIdx.x, other = after == OWN_CELL ? t : 63 - t;
+    tile[t] = 0;
+    __syncthreads();
+    __pipeline_memcpy_async(&tile[t], &in[number()], sizeof(int));
+    __pipeline_commit();
+    if (after != BARRIER_ONLY)
+        __pipeline_wait_prior(0);
+    if (after == WAIT_AND_BARRIER || after == BARRIER_ONLY)
+        __syncthreads();
+    if (after == BARRIER_ONLY)
+        __pipeline_wait_prior(0);
+    out[number()] = tile[other]; /* here: copied cell */
+}
+
+static void test_asynchronous()
+{
+    quiet("a copied cell is its thread's own after the wait",
+          [] { launch(asynchronous, 2, 64, filled<int>(128), unset<int>(128), OWN_CELL); });
+    reports("a copied cell of another thread without a barrier", {{"race-shared", "copied cell"}},
+            [] { launch(asynchronous, 2, 64, filled<int>(128), unset<int>(128), WAIT_ONLY); });
+    reports("a barrier before the wait orders nothing", {{"race-shared", "copied cell"}},
+            [] { launch(asynchronous, 2, 64, filled<int>(128), unset<int>(128), BARRIER_ONLY); });
+}
+
+static void test_all()
+{
+    test_addresses();
+    test_meetings();
+    test_races();
+    test_asynchronous();
+}
+
+int main(void)
+{
+    return run_tests("reports", test_all);
+}
