@@ -17,15 +17,41 @@
 
 #include "device/count/seen.h"
 
-#define WIDE __attribute__((target_clones("avx2", "default"), optimize("O3")))
-
 uintptr_t memory_base;
 uint64_t memory_device_bytes, memory_all_bytes;
 
-/* By word of the device's memory and of the arenas behind it. NOT_THERE, NO_CONTENT and FROM_HOST stand in `written`.
- */
-static uint32_t *written, *writer, *read_first, *reader_first, *read_last, *reader_last;
-static uint16_t *write_place, *place_first, *place_last;
+/* Who, when and where, in one word: 28 bits of a stamp, 24 of a thread's number in the grid, 12 of a place. Threads of
+ * a grid that are 2^24 apart look like one. */
+using record = uint64_t;
+constexpr int STAMP_AT = 36, THREAD_AT = 12;
+constexpr record ANOTHER = 1 << 11; /* of a read: one more thread has read, see `also` */
+constexpr uint32_t THREADS = 1 << 24, PLACES = 1 << 11;
+constexpr uint32_t LAST_STAMP = (1 << 28) - 1;
+
+static constexpr record record_of(uint32_t stamp, uint32_t thread, uint32_t place)
+{
+    return record(stamp) << STAMP_AT | record(thread % THREADS) << THREAD_AT | (place < PLACES ? place : PLACES - 1);
+}
+static constexpr uint32_t stamp_of(record r)
+{
+    return uint32_t(r >> STAMP_AT);
+}
+static constexpr uint32_t thread_of(record r)
+{
+    return uint32_t(r >> THREAD_AT) % THREADS;
+}
+static uint16_t place_in(record r)
+{
+    return r % PLACES;
+}
+
+/* Of every word of the device's memory and of the arenas behind it: the last plain write, with NOT_THERE, NO_CONTENT
+ * and FROM_HOST as stamps before any launch; the first thread that has read it since; and the latest other one. */
+struct history {
+    record wrote, read;
+};
+static struct history *histories;
+static record *also;
 static uint64_t words, words_used; /* up to the highest that was ever there */
 
 static void *reserve(uint64_t bytes)
@@ -46,18 +72,11 @@ void checker_open(void)
 {
     words = memory_all_bytes / 4;
     const uint64_t sectors = memory_device_bytes / 32 + 1;
-    whole_bytes = words * (6 * sizeof(uint32_t) + 3 * sizeof(uint16_t)) + sectors * 2 * sizeof(uint32_t);
+    whole_bytes = words * (sizeof *histories + sizeof *also) + sectors * 2 * sizeof(uint32_t);
     whole = reserve(whole_bytes);
-    written = static_cast<uint32_t *>(whole);
-    writer = written + words;
-    read_first = writer + words;
-    reader_first = read_first + words;
-    read_last = reader_first + words;
-    reader_last = read_last + words;
-    uint32_t *loaded = reader_last + words;
-    write_place = reinterpret_cast<uint16_t *>(loaded + 2 * sectors);
-    place_first = write_place + words;
-    place_last = place_first + words;
+    histories = static_cast<struct history *>(whole);
+    also = reinterpret_cast<record *>(histories + words);
+    uint32_t *loaded = reinterpret_cast<uint32_t *>(also + words);
     requests_open(loaded, loaded + sectors);
     words_used = 0;
     stamp_now = FIRST_STAMP;
@@ -77,7 +96,7 @@ void checker_mark(uintptr_t address, uint64_t bytes, uint32_t stamp)
         return;
     const uint64_t end = (offset + bytes + 3) / 4;
     for (uint64_t w = offset / 4; w < end; w++)
-        written[w] = stamp;
+        histories[w].wrote = record_of(stamp, 0, 0);
     if (offset < memory_device_bytes && end > words_used)
         words_used = end;
 }
@@ -86,14 +105,15 @@ void checker_move(uintptr_t to, uintptr_t from, uint64_t bytes)
 {
     const uint64_t t = (to - memory_base) / 4, f = (from - memory_base) / 4;
     for (uint64_t w = 0; w < (bytes + 3) / 4; w++)
-        written[t + w] = written[f + w] == NO_CONTENT ? uint32_t(NO_CONTENT) : uint32_t(FROM_HOST);
+        histories[t + w].wrote =
+            record_of(stamp_of(histories[f + w].wrote) == NO_CONTENT ? NO_CONTENT : FROM_HOST, 0, 0);
 }
 
 void checker_trust(void)
 {
     for (uint64_t w = 0; w < words_used; w++)
-        if (written[w] == NO_CONTENT)
-            written[w] = FROM_HOST;
+        if (stamp_of(histories[w].wrote) == NO_CONTENT)
+            histories[w].wrote = record_of(FROM_HOST, 0, 0);
 }
 
 /* ---------------------------------------------------------------------------------------------- order */
@@ -177,17 +197,33 @@ void checker_syncwarp(struct counting *c, unsigned warp, uint32_t lanes, bool al
         share_acquired(c, warp * WARP, WARP, lanes);
 }
 
+/* Zeros from now on, without touching what nobody has used. */
+static void empty(void *from, void *to)
+{
+    constexpr uintptr_t PAGE = 4096;
+    char *start = static_cast<char *>(from), *end = static_cast<char *>(to);
+    char *page = start + (PAGE - reinterpret_cast<uintptr_t>(start) % PAGE) % PAGE;
+    if (page >= end) {
+        memset(start, 0, size_t(end - start));
+        return;
+    }
+    memset(start, 0, size_t(page - start));
+    const size_t whole_pages = size_t(end - page) / PAGE * PAGE;
+    madvise(page, whole_pages, MADV_DONTNEED);
+    memset(page + whole_pages, 0, size_t(end - page) - whole_pages);
+}
+
 void checker_launch(void)
 {
     /* Long before stamps come to their end, all that is past becomes one moment. */
-    if (stamp_now > 0xf0000000u) {
-        for (uint64_t w = 0; w < words_used; w++)
-            if (written[w] > FROM_HOST)
-                written[w] = FROM_HOST;
-        memset(read_first, 0, words_used * sizeof *read_first);
-        memset(read_last, 0, words_used * sizeof *read_last);
-        for (uint32_t *array : {written, read_first, read_last})
-            madvise(array + memory_device_bytes / 4, memory_all_bytes - memory_device_bytes, MADV_DONTNEED);
+    if (stamp_now > LAST_STAMP / 2) {
+        for (uint64_t w = 0; w < words_used; w++) {
+            if (stamp_of(histories[w].wrote) > FROM_HOST)
+                histories[w].wrote = record_of(FROM_HOST, 0, 0);
+            histories[w].read = also[w] = 0;
+        }
+        empty(histories + memory_device_bytes / 4, histories + words);
+        empty(also + memory_device_bytes / 4, also + words);
         stamp_now = FIRST_STAMP;
     }
     launch_begun = ++stamp_now;
@@ -198,7 +234,7 @@ static bool comes_before(const struct counting *c, unsigned i, bool shared, uint
 {
     if (stamp < (shared ? c->interval : launch_begun))
         return true;
-    const uint32_t in_block = other - c->first_thread;
+    const uint32_t in_block = (other - c->first_thread) % THREADS;
     if (in_block < launch_threads) {
         if (in_block == i || stamp < c->interval)
             return true;
@@ -207,78 +243,6 @@ static bool comes_before(const struct counting *c, unsigned i, bool shared, uint
             return true;
     }
     return released(other / launch_threads, stamp, c->acquired[i]);
-}
-
-/* ---------------------------------------------------------------------------------------------- 32 lanes at once */
-
-/* Words w, w + 1, ... of `count` lanes side by side, 1 << shift words each; thread `me` is the first lane. False:
- * something has to be looked at more closely, and nothing was noted. */
-WIDE static bool note_reads(uint64_t w, unsigned count, unsigned shift, uint32_t me, uint32_t least, uint32_t floor,
-                            uint32_t now, uint16_t place)
-{
-    const uint32_t *wrote = written + w, *by = writer + w;
-    uint32_t *first = read_first + w, *first_by = reader_first + w;
-    uint16_t *first_place = place_first + w;
-    uint32_t odd = 0, second = 0;
-    for (unsigned j = 0; j < count; j++) {
-        odd |= (wrote[j] < least) | ((wrote[j] >= floor) & (by[j] != me + (j >> shift)));
-        second |= (first[j] >= floor) & (first_by[j] != me + (j >> shift));
-    }
-    if (odd)
-        return false;
-    if (!second) {
-        for (unsigned j = 0; j < count; j++) {
-            first[j] = now;
-            first_by[j] = me + (j >> shift);
-        }
-        for (unsigned j = 0; j < count; j++)
-            first_place[j] = place;
-        return true;
-    }
-    uint32_t *last = read_last + w, *last_by = reader_last + w;
-    uint16_t *last_place = place_last + w;
-    for (unsigned j = 0; j < count; j++) {
-        const bool other = (first[j] >= floor) & (first_by[j] != me + (j >> shift));
-        last[j] = other ? now : last[j];
-        last_by[j] = other ? me + (j >> shift) : last_by[j];
-        first[j] = other ? first[j] : now;
-        first_by[j] = other ? first_by[j] : me + (j >> shift);
-        last_place[j] = other ? place : last_place[j];
-        first_place[j] = other ? first_place[j] : place;
-    }
-    return true;
-}
-
-WIDE static bool note_writes(uint64_t w, unsigned count, unsigned shift, uint32_t me, uint32_t floor, uint32_t now,
-                             uint16_t place)
-{
-    uint32_t *wrote = written + w, *by = writer + w;
-    uint16_t *by_place = write_place + w;
-    const uint32_t *first = read_first + w, *first_by = reader_first + w, *last = read_last + w,
-                   *last_by = reader_last + w;
-    uint32_t odd = 0;
-    for (unsigned j = 0; j < count; j++) {
-        const uint32_t i = me + (j >> shift);
-        odd |= (wrote[j] == NOT_THERE) | ((wrote[j] >= floor) & (by[j] != i)) |
-               ((first[j] >= floor) & (first_by[j] != i)) | ((last[j] >= floor) & (last_by[j] != i));
-    }
-    if (odd)
-        return false;
-    for (unsigned j = 0; j < count; j++) {
-        wrote[j] = now;
-        by[j] = me + (j >> shift);
-    }
-    for (unsigned j = 0; j < count; j++)
-        by_place[j] = place;
-    return true;
-}
-
-WIDE static bool side_by_side(const uint32_t *offset, uint32_t bytes)
-{
-    uint32_t apart = 0;
-    for (unsigned i = 0; i < WARP; i++)
-        apart |= offset[i] ^ (offset[0] + i * bytes);
-    return !apart && offset[0] % 4 == 0;
 }
 
 /* ---------------------------------------------------------------------------------------------- one lane */
@@ -299,19 +263,19 @@ static unsigned long long block_of(const struct counting *c)
     return c->index;
 }
 
-static void tell_race(const struct look *l, const char *did, const char *did_before, uint32_t other, uint16_t place)
+static void tell_race(const struct look *l, const char *did, const char *did_before, record other)
 {
-    const uintptr_t site = site_of(l->place), other_site = site_of(place);
+    const uintptr_t site = site_of(l->place), other_site = site_of(place_in(other));
     const enum report_kind kind = l->shared ? RACE_SHARED : RACE_GLOBAL;
     if (!report_is_new(kind, site < other_site ? site : other_site, site < other_site ? other_site : site))
         return;
     char whose[48] = "";
-    if (other / launch_threads != l->c->index)
-        snprintf(whose, sizeof whose, " of block %u", other / launch_threads);
+    if ((thread_of(other) - l->c->first_thread) % THREADS >= launch_threads)
+        snprintf(whose, sizeof whose, " of block %u", thread_of(other) / launch_threads);
     report_add(kind,
                "kernel %s, block %llu: thread %u %s %s at %s, and thread %u%s %s it at %s: nothing orders the two",
                launch_name, block_of(l->c), l->thread, did, memory_text(l->c, l->address, l->bytes), place_text(site),
-               other % launch_threads, whose, did_before, place_text(other_site));
+               thread_of(other) % launch_threads, whose, did_before, place_text(other_site));
 }
 
 /* How far from the next word that is there? */
@@ -323,12 +287,12 @@ static void tell_out_of_bounds(const struct look *l, bool write)
     char where[96] = "far from every array";
     const uint64_t low = l->shared ? l->word - (l->address - reinterpret_cast<uintptr_t>(l->c->block->shared)) / 4 : 0;
     for (uint64_t d = 1; d < 1 << 16; d++) {
-        if (l->word >= low + d && written[l->word - d] != NOT_THERE) {
+        if (l->word >= low + d && histories[l->word - d].wrote) {
             snprintf(where, sizeof where, "%llu bytes behind the end of an array",
                      static_cast<unsigned long long>(4 * (d - 1)));
             break;
         }
-        if (l->word + d < words && written[l->word + d] != NOT_THERE) {
+        if (l->word + d < words && histories[l->word + d].wrote) {
             snprintf(where, sizeof where, "%llu bytes before the start of an array",
                      static_cast<unsigned long long>(4 * d));
             break;
@@ -347,113 +311,209 @@ static void tell_uninitialised(const struct look *l)
                    launch_name, block_of(l->c), l->thread, memory_text(l->c, l->address, l->bytes), place_text(site));
 }
 
-static void look_at_read(const struct look *l, uint32_t least, uint32_t me)
+static bool in_order(const struct look *l, record before)
 {
-    const uint64_t w = l->word;
-    if (written[w] == NOT_THERE) {
+    return comes_before(l->c, l->thread, l->shared, stamp_of(before), thread_of(before));
+}
+
+/* What the usual case of checker_look has not settled. */
+static __attribute__((noinline)) void look_at_read(const struct look *l, record now, uint32_t least)
+{
+    struct history *h = &histories[l->word];
+    if (stamp_of(h->wrote) == NOT_THERE) {
         tell_out_of_bounds(l, false);
         return;
     }
-    if (written[w] < least) {
+    if (stamp_of(h->wrote) < least) {
         tell_uninitialised(l);
-        written[w] = least; /* once is enough */
-        writer[w] = me;
-        write_place[w] = l->place;
-    } else if (l->bytes >= 4 && writer[w] != me && !comes_before(l->c, l->thread, l->shared, written[w], writer[w])) {
-        tell_race(l, "reads", "writes", writer[w], write_place[w]);
+        h->wrote = record_of(least, thread_of(now), l->place); /* once is enough */
+    } else if (l->bytes >= 4 && !in_order(l, h->wrote)) {
+        tell_race(l, "reads", "writes", h->wrote);
     }
     if (l->bytes < 4)
         return;
-    if (reader_first[w] == me || comes_before(l->c, l->thread, l->shared, read_first[w], reader_first[w])) {
-        read_first[w] = stamp_now;
-        reader_first[w] = me;
-        place_first[w] = l->place;
+    if (thread_of(h->read) == thread_of(now) || in_order(l, h->read)) {
+        h->read = now;
     } else {
-        read_last[w] = stamp_now;
-        reader_last[w] = me;
-        place_last[w] = l->place;
+        also[l->word] = now;
+        h->read |= ANOTHER;
     }
 }
 
-static void look_at_write(const struct look *l, uint32_t me)
+static __attribute__((noinline)) void look_at_write(const struct look *l, record now)
 {
-    const uint64_t w = l->word;
-    if (written[w] == NOT_THERE) {
+    struct history *h = &histories[l->word];
+    if (stamp_of(h->wrote) == NOT_THERE) {
         tell_out_of_bounds(l, true);
         return;
     }
-    if (l->bytes < 4) {
-        written[w] = l->shared ? l->c->begun : uint32_t(FROM_HOST);
-    } else if (!l->atomic) {
-        if (written[w] > FROM_HOST && writer[w] != me &&
-            !comes_before(l->c, l->thread, l->shared, written[w], writer[w]))
-            tell_race(l, "writes", "writes", writer[w], write_place[w]);
-        if (reader_first[w] != me && !comes_before(l->c, l->thread, l->shared, read_first[w], reader_first[w]))
-            tell_race(l, "writes", "reads", reader_first[w], place_first[w]);
-        else if (reader_last[w] != me && !comes_before(l->c, l->thread, l->shared, read_last[w], reader_last[w]))
-            tell_race(l, "writes", "reads", reader_last[w], place_last[w]);
-        written[w] = stamp_now;
-        writer[w] = me;
-        write_place[w] = l->place;
+    if (l->bytes < 4 || l->atomic) {
+        if (l->atomic && stamp_of(h->wrote) > FROM_HOST && !in_order(l, h->wrote))
+            tell_race(l, "writes atomically", "writes", h->wrote);
+        else /* content, but no plain write: nobody is in its way */
+            h->wrote = record_of(l->shared ? l->c->begun : FROM_HOST, thread_of(now), l->place);
+        return;
+    }
+    if (stamp_of(h->wrote) > FROM_HOST && !in_order(l, h->wrote))
+        tell_race(l, "writes", "writes", h->wrote);
+    if (!in_order(l, h->read))
+        tell_race(l, "writes", "reads", h->read);
+    else if ((h->read & ANOTHER) && !in_order(l, also[l->word]))
+        tell_race(l, "writes", "reads", also[l->word]);
+    h->wrote = now;
+}
+
+/* What separates an access from those that cannot matter to it, for all lanes of a request. */
+struct bounds {
+    record least; /* below: no content */
+    record floor; /* below: long ago */
+};
+
+/* Settles the usual case of one word; false: it has to be looked at more closely. */
+static inline __attribute__((always_inline)) bool settled(struct history *h, record *other, record now,
+                                                          const struct bounds *bounds, bool write)
+{
+    const record thread = record(THREADS - 1) << THREAD_AT, wrote = h->wrote, read = h->read;
+    if (write) {
+        if (!wrote || (wrote >= bounds->floor && ((wrote ^ now) & thread)) ||
+            (read >= bounds->floor && (((read ^ now) & thread) || (read & ANOTHER))))
+            return false;
+        h->wrote = now;
+        return true;
+    }
+    if (wrote < bounds->least || (wrote >= bounds->floor && ((wrote ^ now) & thread)))
+        return false;
+    if (read < bounds->floor) {
+        h->read = now;
+    } else if (!((read ^ now) & thread)) {
+        h->read = now | (read & ANOTHER);
     } else {
-        if (written[w] > FROM_HOST && writer[w] != me &&
-            !comes_before(l->c, l->thread, l->shared, written[w], writer[w]))
-            tell_race(l, "writes atomically", "writes", writer[w], write_place[w]);
-        else /* no plain write: nobody is in its way */
-            written[w] = l->shared ? l->c->begun : uint32_t(FROM_HOST);
+        *other = now;
+        h->read = read | ANOTHER;
+    }
+    return true;
+}
+
+/* The usual cases of 32 lanes side by side, `count` words with 1 << shift of them a lane: what comes for the first
+ * time since long ago, and a second read. False: nothing is settled. */
+typedef int64_t pair __attribute__((vector_size(32), aligned(16), may_alias)); /* two histories */
+
+__attribute__((target_clones("avx2", "default"), optimize("O3"))) static bool
+settled_dense(struct history *h, record *other, unsigned count, unsigned shift, record now, uint32_t thread,
+              const struct bounds *bounds, bool write)
+{
+    const int64_t floor = int64_t(bounds->floor), least = write ? 1 : int64_t(bounds->least);
+    const pair below = {floor, floor, floor, floor}, above = {least - 1, -1, least - 1, -1};
+    const record lane = record(1) << THREAD_AT, first = now | record(thread) << THREAD_AT;
+    pair good = ~pair{};
+    for (unsigned k = 0; k < count; k += 2) {
+        const pair both = *reinterpret_cast<const pair *>(h + k);
+        good &= (both > above) & (below > both);
+    }
+    if (good[0] & good[1] & good[2] & good[3]) {
+        if (write)
+            for (unsigned k = 0; k < count; k++)
+                h[k].wrote = first + (k >> shift) * lane;
+        else
+            for (unsigned k = 0; k < count; k++)
+                h[k].read = first + (k >> shift) * lane;
+        return true;
+    }
+    if (write || h->read < bounds->floor)
+        return false;
+    const record threads = record(THREADS - 1) << THREAD_AT;
+    bool second = true;
+    for (unsigned k = 0; k < count; k++)
+        second &= (h[k].wrote >= bounds->least) & (h[k].wrote < bounds->floor) & (h[k].read >= bounds->floor) &
+                  (((h[k].read ^ (first + (k >> shift) * lane)) & threads) != 0);
+    if (!second)
+        return false;
+    for (unsigned k = 0; k < count; k++) {
+        other[k] = first + (k >> shift) * lane;
+        h[k].read |= ANOTHER;
+    }
+    return true;
+}
+
+template <bool write, unsigned WORDS> static void look_at_lanes(struct look *l, const struct request *r, uint32_t lanes)
+{
+    const struct counting *c = l->c;
+    const struct bounds bounds = {record(l->shared ? c->begun : FROM_HOST) << STAMP_AT,
+                                  record(l->shared ? c->interval : launch_begun) << STAMP_AT};
+    const uint64_t base = (r->base - memory_base) / 4;
+    const uint32_t first = l->thread, thread = c->first_thread + first;
+    const record now = record_of(stamp_now, 0, r->place);
+    struct history *h = histories + base;
+    record *other = also + base;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const uint32_t lane = uint32_t(__builtin_ctz(left)), word = r->offset[lane] / 4;
+        const record mine = now | record((thread + lane) % THREADS) << THREAD_AT;
+        for (uint32_t k = word; k < word + WORDS; k++) {
+            if (settled(h + k, other + k, mine, &bounds, write))
+                continue;
+            l->thread = first + lane;
+            l->address = r->base + r->offset[lane];
+            l->word = base + k;
+            if (write)
+                look_at_write(l, mine);
+            else
+                look_at_read(l, mine, stamp_of(bounds.least));
+        }
     }
 }
 
-void checker_look(struct counting *c, unsigned warp, const struct request *r, uint32_t lanes)
+/* Narrow, atomic and misaligned accesses, and those of odd sizes. */
+static void look_closely(struct look *l, const struct request *r, uint32_t lanes, bool write)
 {
-    const bool shared = r->base != memory_base, write = r->what & SEEN_WRITE;
-    const uint32_t me = c->first_thread + warp * WARP;
-    const uint32_t floor = shared ? c->interval : launch_begun, least = shared ? c->begun : uint32_t(FROM_HOST);
+    const struct counting *c = l->c;
     const uint64_t base = (r->base - memory_base) / 4;
-    if (lanes == FULL_MASK && !(r->what & SEEN_ATOMIC) && r->bytes >= 4 && r->offset[0] % r->bytes == 0 &&
-        side_by_side(r->offset, r->bytes)) {
-        const unsigned shift = unsigned(__builtin_ctz(r->bytes)) - 2;
-        const uint64_t w = base + r->offset[0] / 4;
-        if (write ? note_writes(w, WARP << shift, shift, me, floor, stamp_now, r->place)
-                  : note_reads(w, WARP << shift, shift, me, least, floor, stamp_now, r->place))
-            return;
-    }
-    struct look l = {c, 0, 0, 0, r->bytes, shared, bool(r->what & SEEN_ATOMIC), r->place};
+    const unsigned first = l->thread;
     for (; lanes; lanes &= lanes - 1) {
         const unsigned lane = unsigned(__builtin_ctz(lanes));
-        const uint32_t offset = r->offset[lane], who = me + lane;
-        l.thread = warp * WARP + lane;
-        l.address = r->base + offset;
+        const uint32_t offset = r->offset[lane];
+        const record now = record_of(stamp_now, c->first_thread + first + lane, r->place);
+        l->thread = first + lane;
+        l->address = r->base + offset;
         if (offset % (r->bytes & -r->bytes) && report_is_new(MISALIGNED, r->site, 0))
             report_add(MISALIGNED,
                        "kernel %s, block %llu: thread %u accesses %u bytes of %s memory at %s, %u bytes off",
-                       launch_name, block_of(c), l.thread, r->bytes, shared ? "shared" : "global", place_text(r->site),
-                       offset % r->bytes);
-        for (uint64_t w = offset / 4; w <= (uint64_t(offset) + r->bytes - 1) / 4; w++) {
-            l.word = base + w;
-            if (l.word >= words)
-                break;
-            /* The usual case, without a call. */
-            if (!write && r->bytes >= 4 && written[l.word] >= least &&
-                (written[l.word] < floor || writer[l.word] == who) &&
-                (read_first[l.word] < floor || reader_first[l.word] == who)) {
-                read_first[l.word] = stamp_now;
-                reader_first[l.word] = who;
-                place_first[l.word] = r->place;
-            } else if (write && !l.atomic && r->bytes >= 4 && written[l.word] != NOT_THERE &&
-                       (written[l.word] < floor || writer[l.word] == who) &&
-                       (read_first[l.word] < floor || reader_first[l.word] == who) &&
-                       (read_last[l.word] < floor || reader_last[l.word] == who)) {
-                written[l.word] = stamp_now;
-                writer[l.word] = who;
-                write_place[l.word] = r->place;
-            } else if (write) {
-                look_at_write(&l, who);
-            } else {
-                look_at_read(&l, least, who);
-            }
+                       launch_name, block_of(c), l->thread, r->bytes, l->shared ? "shared" : "global",
+                       place_text(r->site), offset % r->bytes);
+        for (uint64_t w = offset / 4; w <= (uint64_t(offset) + r->bytes - 1) / 4 && base + w < words; w++) {
+            l->word = base + w;
+            if (write)
+                look_at_write(l, now);
+            else
+                look_at_read(l, now, l->shared ? c->begun : FROM_HOST);
         }
     }
+}
+
+void checker_look(struct counting *c, unsigned warp, const struct request *r, uint32_t lanes, bool dense)
+{
+    const bool shared = r->base != memory_base, write = r->what & SEEN_WRITE;
+    struct look l = {c, warp * WARP, 0, 0, r->bytes, shared, bool(r->what & SEEN_ATOMIC), r->place};
+    if (dense && r->bytes >= 4 && r->offset[0] % r->bytes == 0 && !l.atomic) {
+        const struct bounds bounds = {record(shared ? c->begun : FROM_HOST) << STAMP_AT,
+                                      record(shared ? c->interval : launch_begun) << STAMP_AT};
+        const uint64_t word = (r->base + r->offset[0] - memory_base) / 4;
+        const unsigned shift = unsigned(__builtin_ctz(r->bytes)) - 2;
+        const uint32_t thread = (c->first_thread + warp * WARP) % THREADS;
+        if (thread <= THREADS - WARP && settled_dense(histories + word, also + word, WARP << shift, shift,
+                                                      record_of(stamp_now, 0, r->place), thread, &bounds, write))
+            return;
+    }
+    uint32_t off = 0;
+    for (unsigned lane = 0; lane < WARP; lane++) /* those of absent lanes are of another execution, as well aligned */
+        off |= r->offset[lane];
+    if (l.atomic || r->bytes < 4 || (off & (r->bytes - 1u)) || (r->bytes & (r->bytes - 1)))
+        look_closely(&l, r, lanes, write);
+    else if (r->bytes == 4)
+        write ? look_at_lanes<true, 1>(&l, r, lanes) : look_at_lanes<false, 1>(&l, r, lanes);
+    else if (r->bytes == 8)
+        write ? look_at_lanes<true, 2>(&l, r, lanes) : look_at_lanes<false, 2>(&l, r, lanes);
+    else
+        write ? look_at_lanes<true, 4>(&l, r, lanes) : look_at_lanes<false, 4>(&l, r, lanes);
 }
 
 /* ---------------------------------------------------------------------------------------------- outside */
@@ -486,9 +546,10 @@ void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t
     const uintptr_t stacks = reinterpret_cast<uintptr_t>(c->block->stacks);
     if (address - memory_base < memory_all_bytes) {
         if (report_is_new(OUT_OF_BOUNDS, site, 0))
-            report_add(
-                OUT_OF_BOUNDS, "kernel %s, block %llu: thread %u %s %u bytes of another block's shared memory at %s",
-                launch_name, block_of(c), seen.thread, what & SEEN_WRITE ? "writes" : "reads", bytes, place_text(site));
+            report_add(OUT_OF_BOUNDS,
+                       "kernel %s, block %llu: thread %u %s %u bytes of another block's shared memory at %s",
+                       launch_name, block_of(c), count_now.thread, what & SEEN_WRITE ? "writes" : "reads", bytes,
+                       place_text(site));
         return;
     }
     if (address - stacks < c->block->stacks_bytes || address - launch_stack_low < LAUNCH_STACK ||
@@ -499,7 +560,7 @@ void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t
         return;
     if (report_is_new(HOST_POINTER, site, 0))
         report_add(HOST_POINTER, "kernel %s, block %llu: thread %u %s %u bytes at %s through a host pointer (%p)",
-                   launch_name, block_of(c), seen.thread, what & SEEN_WRITE ? "writes" : "reads", bytes,
+                   launch_name, block_of(c), count_now.thread, what & SEEN_WRITE ? "writes" : "reads", bytes,
                    place_text(site), reinterpret_cast<void *>(address));
 }
 
@@ -513,5 +574,5 @@ void checker_copied(struct counting *c, unsigned thread, uintptr_t to, unsigned 
     r.bytes = uint8_t(bytes);
     r.what = SEEN_WRITE;
     r.offset[thread % WARP] = uint32_t(to - r.base);
-    checker_look(c, thread / WARP, &r, 1u << thread % WARP);
+    checker_look(c, thread / WARP, &r, 1u << thread % WARP, false);
 }

@@ -19,6 +19,8 @@ static int launch_count, launch_room;
 static struct launch_counts outside; /* of launches: host algorithms */
 struct launch_counts *counted = &outside;
 
+static uint64_t additions_before; /* what the worker had counted when the last launch or begin() was */
+
 static bool memory_wanted = true;
 static const struct watcher *watcher;
 static struct watcher watcher_given;
@@ -105,6 +107,8 @@ void observe_launch(const char *kernel, uint64_t blocks, uint64_t threads)
     begin_launch(kernel, blocks, threads);
     launch_threads = uint32_t(threads);
     launch_blocks = uint32_t(blocks);
+    outside.counts.additions += worker.additions - additions_before; /* of host algorithms */
+    additions_before = worker.additions;
     launch_stack_low = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - LAUNCH_STACK;
     shared_declaration_count = 0;
     checker_launch();
@@ -114,9 +118,12 @@ void observe_launch(const char *kernel, uint64_t blocks, uint64_t threads)
 void observe_launched(void)
 {
     seen.on = false;
-    seen.cursor = &seen_nothing;
+    count_now.cursor = &seen_nothing;
     seen.counting = nullptr;
+    seen.active = &nobody_active;
     seen.stack_bytes = 0;
+    counted->counts.additions = worker.additions - additions_before;
+    additions_before = worker.additions;
     end_launch();
 }
 
@@ -184,7 +191,7 @@ void observe_block_begins(struct block *block, uint64_t index)
             declare(c, &shared_declarations[i]);
     }
     c->begun = c->interval = ++stamp_now;
-    memset(c->added, 0, launch_threads * sizeof *c->added);
+    memset(c->active, 0, sizeof c->active);
     memset(c->acquired, 0, launch_threads * sizeof *c->acquired);
     memset(c->sync, 0, launch_threads * sizeof *c->sync);
     memset(c->warp_sync, 0, sizeof c->warp_sync);
@@ -192,8 +199,13 @@ void observe_block_begins(struct block *block, uint64_t index)
 
 void observe_block_ends(struct block *block)
 {
-    for (unsigned warp = 0; warp * WARP < launch_threads; warp++)
-        requests_close(block->counting, warp);
+    struct counting *c = block->counting;
+    for (unsigned warp = 0; warp * WARP < launch_threads; warp++) {
+        requests_close(c, warp);
+        if (c->active[warp])
+            counted->active_threads += unsigned(__builtin_popcount(c->active[warp]));
+        c->active[warp] = 0;
+    }
 }
 
 void observe_abandoned(struct block *block)
@@ -333,13 +345,8 @@ static uint32_t expression_count, expression_room;
 
 extern "C" void count_addition(void)
 {
-    counted->counts.additions++;
     worker.additions++;
-    struct counting *c = seen.counting;
-    if (c && !c->added[seen.thread]) {
-        c->added[seen.thread] = true;
-        counted->active_threads++;
-    }
+    *seen.active |= count_now.bit;
 }
 
 extern "C" uint64_t count_step(uint64_t length)
@@ -418,6 +425,7 @@ void host_access(uintptr_t address, unsigned bytes, bool write)
 static void host_counts(struct counts *counts)
 {
     *counts = outside.counts;
+    counts->additions += worker.additions - additions_before;
 }
 
 /* ---------------------------------------------------------------------------------------------- the harness */
@@ -426,6 +434,7 @@ static void begin(bool memory)
 {
     launch_count = 0;
     memset(&outside, 0, sizeof outside);
+    additions_before = worker.additions;
     counted = &outside;
     host_array_count = 0;
     reports_clear();

@@ -86,7 +86,7 @@ static void atomic(const volatile void *pointer, unsigned bytes, unsigned what, 
     if (!seen.on)
         return;
     struct counting *c = seen.counting;
-    const unsigned thread = seen.thread;
+    const unsigned thread = count_now.thread;
     counted->counts.atomics++;
     for (unsigned way : {unsigned(SEEN_READ), unsigned(SEEN_WRITE)})
         if (what & way) /* the two ways of a read-modify-write are two requests */

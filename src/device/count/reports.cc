@@ -81,18 +81,18 @@ void report_add(enum report_kind kind, const char *format, ...)
 
 /* ---------------------------------------------------------------------------------------------- places */
 
-/* Sites of requests, numbered as they come; beyond 65534 they share the last number. */
-static uintptr_t sites[1 << 16];
+/* Sites of requests, numbered as they come; beyond 2046 they share the last number. */
+static uintptr_t sites[1 << 11];
 static unsigned site_count = 1;
-static uint16_t site_table[1 << 17]; /* open addressing */
+static uint16_t site_table[1 << 13]; /* open addressing */
 
 uint16_t place_of(uintptr_t site)
 {
-    unsigned at = unsigned((site * UINT64_C(0x9e3779b97f4a7c15)) >> 47);
+    unsigned at = unsigned((site * UINT64_C(0x9e3779b97f4a7c15)) >> 51);
     while (site_table[at] && sites[site_table[at]] != site)
-        at = (at + 1) % (1 << 17);
+        at = (at + 1) % (1 << 13);
     if (!site_table[at]) {
-        if (site_count == (1 << 16) - 1)
+        if (site_count == (1 << 11) - 1)
             return uint16_t(site_count);
         sites[site_count] = site;
         site_table[at] = uint16_t(site_count++);

@@ -13,14 +13,16 @@
 #define WIDE __attribute__((target_clones("avx2", "default"), optimize("O3")))
 
 struct request seen_nothing;
-struct seen seen = {&seen_nothing, 0, 0, 0, 0, nullptr, 0, false};
+uint32_t nobody_active;
+struct count_now count_now = {&seen_nothing, 0, 0, 0};
+struct seen seen = {0, 0, nullptr, &nobody_active, false};
 
 /* ---------------------------------------------------------------------------------------------- entering */
 
 static void enter(struct request *r, uint32_t offset)
 {
-    r->offset[seen.lane] = offset;
-    r->lanes |= seen.bit;
+    r->offset[count_now.lane] = offset;
+    r->lanes |= count_now.bit;
 }
 
 static void make(struct request *r, uintptr_t base, uint64_t span, unsigned bytes, unsigned what, uintptr_t site)
@@ -56,35 +58,24 @@ void seen_other(uintptr_t address, unsigned bytes, unsigned what, uintptr_t site
             return;
         }
     }
-    const unsigned warp = seen.thread / WARP;
-    struct request *first = c->requests[warp], *r = seen.cursor;
+    const unsigned warp = count_now.thread / WARP;
+    struct request *first = c->requests[warp], *r = count_now.cursor;
     if (r == &seen_nothing || r->lanes) {
         /* Not the next in the order: the first of this place without this lane, or a new one. */
         r = first;
-        while (r->lanes && (r->site != site || r->base != base || (r->lanes & seen.bit)))
+        while (r->lanes && (r->site != site || r->base != base || (r->lanes & count_now.bit)))
             r++;
-        seen.cursor = &seen_nothing;
+        count_now.cursor = &seen_nothing;
     }
     if (r == first + REQUESTS) {
         requests_close(c, warp);
-        seen.cursor = r = first;
+        count_now.cursor = r = first;
     }
     if (!r->lanes)
         make(r, base, span, bytes, what, site);
     enter(r, uint32_t(address - base));
-    if (seen.cursor == r)
-        seen.cursor = r + 1;
-}
-
-void seen_resume(struct counting *counting, unsigned thread, uintptr_t stack_low, uintptr_t stack_bytes)
-{
-    seen.lane = thread % WARP;
-    seen.bit = 1u << seen.lane;
-    seen.counting = counting;
-    seen.thread = thread;
-    seen.stack_low = stack_low;
-    seen.stack_bytes = stack_bytes;
-    seen.cursor = seen.on ? counting->cursor[thread] : &seen_nothing;
+    if (count_now.cursor == r)
+        count_now.cursor = r + 1;
 }
 
 /* ---------------------------------------------------------------------------------------------- costs */
@@ -186,12 +177,11 @@ static void count_wavefronts(const struct request *r, bool dense, struct counts 
     }
 }
 
-static void count_request(const struct request *r)
+static void count_request(const struct request *r, bool dense)
 {
     struct counts *counts = &counted->counts;
-    const unsigned lanes = unsigned(__builtin_popcount(r->lanes));
+    const unsigned lanes = r->lanes == FULL_MASK ? WARP : unsigned(__builtin_popcount(r->lanes));
     const bool write = r->what & SEEN_WRITE;
-    const bool dense = r->lanes == FULL_MASK && side_by_side(r->offset, r->bytes);
     if (r->base != memory_base) {
         *(write ? &counts->shared_stores : &counts->shared_loads) += lanes;
         counts->shared_requests++;
@@ -228,8 +218,9 @@ void requests_close(struct counting *c, unsigned warp)
 {
     struct request *first = c->requests[warp];
     for (struct request *r = first; r->lanes; r++) {
-        checker_look(c, warp, r, r->lanes & ~r->checked);
-        count_request(r);
+        const bool dense = r->lanes == FULL_MASK && side_by_side(r->offset, r->bytes);
+        checker_look(c, warp, r, r->lanes & ~r->checked, dense && !r->checked);
+        count_request(r, dense);
         r->lanes = r->checked = 0;
     }
     for (unsigned i = 0; i < WARP; i++)
@@ -241,7 +232,7 @@ void requests_check(struct counting *c, unsigned warp, uint32_t lanes)
     for (struct request *r = c->requests[warp]; r->lanes; r++) {
         const uint32_t now = r->lanes & lanes & ~r->checked;
         if (now)
-            checker_look(c, warp, r, now);
+            checker_look(c, warp, r, now, false);
         r->checked |= now;
     }
 }

@@ -37,7 +37,7 @@ struct counting {
     uint32_t first_thread;                    /* number in the grid of its thread 0 */
     struct request (*requests)[REQUESTS + 1]; /* of each warp, those with lanes first, an empty one at the end */
     struct request *cursor[MAX_THREADS];      /* where the thread will probably go on */
-    bool added[MAX_THREADS];                  /* has it made an addition? */
+    uint32_t active[MAX_THREADS / WARP];      /* lanes that have made an addition */
     uintptr_t stop_site[MAX_THREADS];         /* of its last stop */
 
     /* Stamps. */
@@ -51,17 +51,23 @@ struct counting {
     unsigned on_loop_stack; /* the thread that has left the plain loop, and has no stack of its own; or MAX_THREADS */
 };
 
-/* The thread that runs. */
-struct seen {
+/* The thread that runs: what changes from lane to lane ... */
+struct count_now {
     struct request *cursor; /* the request that its next access probably belongs to */
-    unsigned lane;
-    uint32_t bit;                     /* 1 << lane */
+    uint32_t lane, bit;     /* 1 << lane */
+    uint32_t thread;        /* in its block */
+};
+extern "C" struct count_now count_now;
+
+/* ... and what stays. */
+struct seen {
     uintptr_t stack_low, stack_bytes; /* where its locals are */
     struct counting *counting;
-    unsigned thread; /* in its block */
-    bool on;         /* in a kernel whose accesses are wanted */
+    uint32_t *active; /* the lanes of its warp that have made an addition */
+    bool on;          /* in a kernel whose accesses are wanted */
 };
 extern struct seen seen;
+extern uint32_t nobody_active;      /* where `active` leads outside of kernels */
 extern struct request seen_nothing; /* a cursor that fits no access */
 
 extern uint32_t stamp_now;
@@ -89,18 +95,25 @@ void seen_other(uintptr_t address, unsigned bytes, unsigned what, uintptr_t site
 static inline __attribute__((always_inline)) void seen_access(uintptr_t address, unsigned bytes, unsigned what,
                                                               uintptr_t site)
 {
-    struct request *r = seen.cursor;
+    struct request *r = count_now.cursor;
     if (r->site == site && address - r->base < r->span) [[likely]] {
-        r->offset[seen.lane] = uint32_t(address - r->base);
-        r->lanes |= seen.bit;
-        seen.cursor = r + 1;
+        r->offset[count_now.lane] = uint32_t(address - r->base);
+        r->lanes |= count_now.bit;
+        count_now.cursor = r + 1;
     } else if (address - seen.stack_low >= seen.stack_bytes) {
         seen_other(address, bytes, what, site);
     }
 }
 
 /* The thread `thread` of a block runs from now on; it goes on where it was. */
-void seen_resume(struct counting *counting, unsigned thread, uintptr_t stack_low, uintptr_t stack_bytes);
+static inline void seen_resume(struct counting *counting, unsigned thread, uintptr_t stack_low, uintptr_t stack_bytes)
+{
+    count_now = {seen.on ? counting->cursor[thread] : &seen_nothing, thread % WARP, 1u << thread % WARP, thread};
+    seen.counting = counting;
+    seen.active = &counting->active[thread / WARP];
+    seen.stack_low = stack_low;
+    seen.stack_bytes = stack_bytes;
+}
 /* All lanes of the warp have met: counts and checks its requests. */
 void requests_close(struct counting *counting, unsigned warp);
 /* Some have: checks what these have done. */
@@ -121,7 +134,8 @@ void checker_mark(uintptr_t address, uint64_t bytes, uint32_t stamp);
 void checker_move(uintptr_t to, uintptr_t from, uint64_t bytes);
 /* What has no content but may have been written unseen has content from now on. */
 void checker_trust(void);
-void checker_look(struct counting *counting, unsigned warp, const struct request *request, uint32_t lanes);
+/* dense: all 32 lanes, side by side. */
+void checker_look(struct counting *counting, unsigned warp, const struct request *request, uint32_t lanes, bool dense);
 void checker_copied(struct counting *counting, unsigned thread, uintptr_t to, unsigned bytes, uintptr_t site);
 void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t site);
 /* An atomic access of a thread, after checker_look. */

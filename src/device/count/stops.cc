@@ -17,8 +17,11 @@ struct count_index {
 WORKER_LOCAL struct count_index threadIdx __asm__("count_threadIdx"), blockIdx __asm__("count_blockIdx"),
     blockDim __asm__("count_blockDim"), gridDim __asm__("count_gridDim");
 
-static unsigned loop_limit; /* how many threads the plain loop runs; 0 once a thread has left it */
-static unsigned loop_next;
+extern "C" {
+uint32_t count_loop;                         /* how many threads the plain loop runs; 0 once a thread has left it */
+struct request *count_first = &seen_nothing; /* of the warp that runs in the loop */
+bool count_flat;
+}
 static bool loop_runs; /* a block has begun as a loop */
 
 struct shared_declaration shared_declarations[64];
@@ -48,15 +51,15 @@ static void stop_at(uintptr_t site)
 {
     if (!seen.counting)
         return;
-    seen.counting->cursor[seen.thread] = seen.cursor;
-    seen.counting->stop_site[seen.thread] = site;
+    seen.counting->cursor[count_now.thread] = count_now.cursor;
+    seen.counting->stop_site[count_now.thread] = site;
 }
 
 static bool asks(uint32_t stop)
 {
-    if (loop_limit) {
-        const unsigned i = loop_next - 1;
-        loop_limit = 0;
+    if (count_loop) {
+        const unsigned i = count_now.thread;
+        count_loop = 0;
         fiber_leave_loop(i);
         worker.block->counting->on_loop_stack = i;
     }
@@ -70,43 +73,55 @@ static void waits(uint32_t stop, uint32_t mask, uint64_t value)
     resume(me);
 }
 
+static __attribute__((noinline)) void tell_divergence(const struct counting *c, unsigned i)
+{
+    if (report_is_new(DIVERGENT_BARRIER, c->stop_site[0], c->stop_site[i]))
+        report_add(DIVERGENT_BARRIER, "kernel %s, block %llu: thread 0 waits at the barrier at %s, thread %u at %s",
+                   launch_name, static_cast<unsigned long long>(c->index), place_text(c->stop_site[0]), i,
+                   place_text(c->stop_site[i]));
+}
+
 /* In the ring thread `i` is the last of its warp, or of the block, to come to this stop. */
 static bool last_of_warp(unsigned i)
 {
     return i % WARP == WARP - 1 || i + 1 == launch_threads;
 }
 
-extern "C" void count_syncthreads(void)
+extern "C" void count_resume(struct slot *me)
 {
-    stop_at(SITE);
-    if (worker_expected == STOP_BARRIER || asks(STOP_BARRIER)) {
-        struct slot *me = worker_current;
-        struct counting *c = worker.block->counting;
-        const unsigned i = index_of(me);
-        if (c->stop_site[i] != c->stop_site[0] && report_is_new(DIVERGENT_BARRIER, c->stop_site[0], c->stop_site[i]))
-            report_add(DIVERGENT_BARRIER, "kernel %s, block %llu: thread 0 waits at the barrier at %s, thread %u at %s",
-                       launch_name, static_cast<unsigned long long>(c->index), place_text(c->stop_site[0]), i,
-                       place_text(c->stop_site[i]));
-        if (last_of_warp(i))
-            requests_close(c, i / WARP); /* while it is in the cache */
+    resume(me);
+}
+
+extern "C" struct slot *count_barrier(void)
+{
+    const uintptr_t site = SITE;
+    stop_at(site);
+    if (worker_expected != STOP_BARRIER && !asks(STOP_BARRIER)) {
+        waits(STOP_BARRIER, FULL_MASK, 0);
+        return nullptr;
+    }
+    struct slot *me = worker_current;
+    struct counting *c = worker.block->counting;
+    const unsigned i = index_of(me);
+    if (site != c->stop_site[0]) [[unlikely]]
+        tell_divergence(c, i);
+    if (last_of_warp(i)) {
+        requests_close(c, i / WARP); /* while it is in the cache */
         if (i + 1 == launch_threads)
             barrier_opens(c);
-        fiber_switch(me, me + 1);
-        resume(me);
-    } else {
-        waits(STOP_BARRIER, FULL_MASK, 0);
     }
+    return me;
 }
 
 /* As in cpu/stops.cuh. */
 static struct slot *warp_operation(uint32_t stop, uint32_t mask, uint64_t value, uintptr_t site)
 {
     stop_at(site);
-    if (!(mask >> seen.lane & 1) && report_is_new(WARP_MISMATCH, site, 0))
+    if (!(mask >> count_now.lane & 1) && report_is_new(WARP_MISMATCH, site, 0))
         report_add(WARP_MISMATCH,
                    "kernel %s, block %llu: thread %u is in the warp operation at %s, whose mask 0x%08x is without it",
-                   launch_name, static_cast<unsigned long long>(worker.block ? worker.block->index : 0), seen.thread,
-                   place_text(site), mask);
+                   launch_name, static_cast<unsigned long long>(worker.block ? worker.block->index : 0),
+                   count_now.thread, place_text(site), mask);
     if ((worker_expected == stop && mask == FULL_MASK) || asks(mask == FULL_MASK ? stop : uint32_t(STOP_PARTIAL))) {
         struct slot *me = worker_current;
         struct counting *c = worker.block->counting;
@@ -164,7 +179,7 @@ extern "C" uint64_t count_shuffle(uint32_t mask, uint64_t word, unsigned source)
 
 extern "C" unsigned count_lane(void)
 {
-    return seen.thread % WARP;
+    return count_now.thread % WARP;
 }
 
 /* ---------------------------------------------------------------------------------------------- memory */
@@ -217,7 +232,7 @@ extern "C" const void *count_body(void)
 
 extern "C" void count_begin(void)
 {
-    loop_limit = 0;
+    count_loop = 0;
     loop_runs = false;
     blockDim = {worker.threads_x, worker.threads_y, worker.threads_z};
     gridDim = {worker.blocks_x, worker.blocks_y, worker.blocks_z};
@@ -236,7 +251,7 @@ extern "C" bool count_next_block(void)
     struct block *b = worker_own->loop_block;
     if (loop_runs) {
         loop_runs = false;
-        if (loop_limit)
+        if (count_loop)
             observe_block_ends(b);
         else
             fiber_finish_block();
@@ -248,25 +263,34 @@ extern "C" bool count_next_block(void)
     if (worker.shared_bytes)
         fiber_fill_shared();
     observe_block_begins(b, index);
-    loop_limit = worker.threads;
-    loop_next = 0;
+    count_loop = worker.threads;
+    count_flat = worker_flat;
+    threadIdx = {0, 0, 0};
     loop_runs = true;
     return true;
 }
 
-extern "C" bool count_next_thread(void)
+extern "C" unsigned count_next_warp(unsigned first)
 {
-    if (loop_next && loop_limit && last_of_warp(loop_next - 1))
-        requests_close(worker_own->loop_block->counting, (loop_next - 1) / WARP);
-    if (loop_next >= loop_limit)
-        return false;
-    const unsigned i = loop_next++;
-    threadIdx.x = i;
-    if (!worker_flat)
-        threadIdx = {i % worker.threads_x, i / worker.threads_x % worker.threads_y,
-                     i / worker.threads_x / worker.threads_y};
-    seen_resume(worker_own->loop_block->counting, i, launch_stack_low, LAUNCH_STACK);
-    return true;
+    struct counting *c = worker_own->loop_block->counting;
+    if (!count_loop)
+        return 0;
+    if (first)
+        requests_close(c, first / WARP - 1);
+    if (first >= count_loop)
+        return 0;
+    seen.counting = c;
+    seen.active = &c->active[first / WARP];
+    seen.stack_low = launch_stack_low;
+    seen.stack_bytes = LAUNCH_STACK;
+    count_first = seen.on ? c->requests[first / WARP] : &seen_nothing;
+    return count_loop - first < WARP ? count_loop - first : WARP;
+}
+
+extern "C" void count_index_of(unsigned thread)
+{
+    threadIdx = {thread % worker.threads_x, thread / worker.threads_x % worker.threads_y,
+                 thread / worker.threads_x / worker.threads_y};
 }
 
 extern "C" void count_thread_begins(struct slot *me)
@@ -300,21 +324,21 @@ extern "C" void count_copy_async(void *to, const void *from, size_t bytes, size_
             seen_access(reinterpret_cast<uintptr_t>(from), unsigned(bytes - zeros), SEEN_READ, site);
         seen_access(reinterpret_cast<uintptr_t>(to), unsigned(bytes), SEEN_WRITE, site + 1);
     }
-    fiber_copy_async(seen.thread, to, from, bytes, zeros);
+    fiber_copy_async(count_now.thread, to, from, bytes, zeros);
 }
 
 extern "C" void count_copy_commit(void)
 {
-    fiber_copy_commit(seen.thread);
+    fiber_copy_commit(count_now.thread);
 }
 
 extern "C" void count_copy_wait(unsigned prior)
 {
-    fiber_copy_wait(seen.thread, prior);
+    fiber_copy_wait(count_now.thread, prior);
 }
 
 void observe_copied(void *to, size_t bytes)
 {
     if (seen.on)
-        checker_copied(seen.counting, seen.thread, reinterpret_cast<uintptr_t>(to), unsigned(bytes), 0);
+        checker_copied(seen.counting, count_now.thread, reinterpret_cast<uintptr_t>(to), unsigned(bytes), 0);
 }

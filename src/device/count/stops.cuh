@@ -17,7 +17,8 @@ extern const WORKER_LOCAL struct count_index threadIdx __asm__("count_threadIdx"
 enum count_atomic { COUNT_LOAD = 1, COUNT_STORE = 2, COUNT_RMW = 3 };
 
 extern "C" {
-void count_syncthreads(void);
+struct slot *count_barrier(void); /* the thread itself where the ring goes on; NULL: it has waited */
+void count_resume(struct slot *me);
 void count_syncwarp(uint32_t mask);
 uint32_t count_ballot(uint32_t mask, bool predicate);
 uint64_t count_shuffle(uint32_t mask, uint64_t word, unsigned source);
@@ -39,7 +40,8 @@ void count_copy_wait(unsigned prior);
 
 const void *count_body(void);
 bool count_next_block(void);
-bool count_next_thread(void);
+unsigned count_next_warp(unsigned first); /* how many threads from there on run as a loop; 0: no more */
+void count_index_of(unsigned thread);     /* tells a thread its threadIdx */
 void count_thread_begins(struct slot *me);
 [[noreturn]] void count_thread_ends(void);
 void count_begin(void);
@@ -54,7 +56,9 @@ uint32_t count_expression(uint32_t left, uint32_t right);
 
 [[maybe_unused]] static FIBER_INLINE void __syncthreads()
 {
-    count_syncthreads();
+    struct slot *me = count_barrier();
+    if (me) /* here, where few registers live that a switch has to save */
+        count_resume(fiber_switch(me, me + 1));
 }
 
 [[maybe_unused]] static FIBER_INLINE void __syncwarp(unsigned mask = FULL_MASK)
@@ -193,6 +197,32 @@ template <class T> static FIBER_INLINE bool atomic_exchange_if(T *address, T &ex
 
 /* ---------------------------------------------------------------------------------------------- kernels */
 
+/* Of the thread that runs, what changes from lane to lane (seen.h). */
+struct count_now {
+    struct request *cursor;
+    uint32_t lane, bit, thread;
+};
+extern "C" {
+extern struct count_now count_now;
+extern struct request *count_first; /* where the lanes of the warp begin */
+extern uint32_t count_loop;         /* threads that the plain loop runs; 0: one of them has left it */
+extern bool count_flat;             /* threads have one dimension */
+}
+extern WORKER_LOCAL struct count_index count_index __asm__("count_threadIdx"); /* the same, to be written */
+
+/* The next lane of the warp becomes the thread that runs; false behind the last, and when one has left the loop. */
+[[maybe_unused]] static FIBER_INLINE UNSEEN bool count_next_lane(unsigned first, unsigned lane, unsigned lanes)
+{
+    if (lane == lanes || !count_loop)
+        return false;
+    count_now = {count_first, lane, 1u << lane, first + lane};
+    if (count_flat)
+        count_index.x = first + lane;
+    else
+        count_index_of(first + lane);
+    return true;
+}
+
 /* How a kernel is run: as a plain loop over threads, or as one thread on a stack of its own. Body is the kernel with
  * its arguments. */
 template <class Body> struct kernel_body {
@@ -202,8 +232,9 @@ template <class Body> struct kernel_body {
     {
         const Body *body = static_cast<const Body *>(count_body());
         while (count_next_block())
-            while (count_next_thread())
-                (*body)();
+            for (unsigned first = 0; const unsigned lanes = count_next_warp(first); first += WARP)
+                for (unsigned lane = 0; count_next_lane(first, lane, lanes); lane++)
+                    (*body)();
     }
 
     UNSEEN static void thread(void *, struct slot *me)

@@ -106,7 +106,7 @@ static void on_fault(int number, siginfo_t *info, void *)
         cpu_set_error(702, "kernel %s: ended after %.0f s of wall time", grid.kernel->name, cpu_options.launch_limit_s);
     else
         cpu_set_error(700, "kernel %s: %s at address %p", grid.kernel->name,
-                      number == SIGFPE ? "division fault" : "access outside of mapped memory (or a stack over 16 KiB)",
+                      number == SIGFPE ? "division fault" : "access outside of mapped memory (or of the thread's stack)",
                       info->si_addr);
     grid.failed = 1;
     siglongjmp(worker_own->bail, 1);
