@@ -31,19 +31,24 @@ static __device__ __forceinline__ bool ends_block(uint64_t i, uint64_t block)
     return ((i + 1) & (block - 1)) == 0;
 }
 
-/* `from` holds n cells, and identities behind them. */
+/* Cell i of `from`, which holds n cells, and identities behind them. */
+template <class Op>
+static __device__ __forceinline__ typename Op::value cell(const typename Op::value *from, uint64_t n, uint64_t i)
+{
+    return i < n ? from[i] : Op::identity();
+}
+
 template <class Op>
 static __global__ void upsweep(const typename Op::value *from, typename Op::value *to, uint64_t n, uint64_t m,
                                uint64_t stride)
 {
-    auto read = [&](uint64_t i) { return i < n ? from[i] : Op::identity(); };
     uint64_t i = thread_number();
     if (i >= m)
         return;
     if (ends_block(i, 2 * stride))
-        to[i] = Op{}(read(i - stride), read(i));
+        to[i] = Op{}(cell<Op>(from, n, i - stride), cell<Op>(from, n, i));
     else
-        to[i] = read(i);
+        to[i] = cell<Op>(from, n, i);
 }
 
 /* The total is kept where the kind wants it, and the cell that held it cleared, where there is one. */

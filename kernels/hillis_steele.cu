@@ -22,17 +22,25 @@
  */
 #include "parts/grid.cuh"
 
-/* Every place of `to` from the same place of `from`, or, shifted, from the one to the left of it. */
+/* Element i, or, shifted, the one to the left of it. */
+template <class Op, bool shifted>
+static __device__ __forceinline__ typename Op::value element(const typename Op::value *from, uint64_t i)
+{
+    if constexpr (shifted)
+        return i == 0 ? Op::identity() : from[i - 1];
+    else
+        return from[i];
+}
+
 template <class Op, bool shifted>
 static __global__ void pass(const typename Op::value *from, typename Op::value *to, uint64_t n, uint64_t stride)
 {
-    auto read = [&](uint64_t i) { return shifted ? (i == 0 ? Op::identity() : from[i - 1]) : from[i]; };
     uint64_t i = thread_number();
     if (i >= n)
         return;
-    auto x = read(i);
+    auto x = element<Op, shifted>(from, i);
     if (i >= stride)
-        x = Op{}(read(i - stride), x);
+        x = Op{}(element<Op, shifted>(from, i - stride), x);
     to[i] = x;
 }
 
