@@ -76,7 +76,8 @@ check: build ## verify every algorithm, kind, type and operator at every listed 
 	@./scanbench check --op all --type all --kind all $(ARGS)
 
 test: ## everything that needs no GPU; ends with "N passed, N failed, N skipped"
-	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench build/faults/scanbench
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench build/faults/scanbench build/count/scanbench \
+		build/faults-count/scanbench
 	@tests/run $(ARGS)
 
 lint: ## formatting and static checks
