@@ -511,6 +511,15 @@ static __global__ void message_in_block(int *out, bool written_first)
     }
 }
 
+/* The first thing that a block does. */
+static __global__ void atomics_at_once(int *out)
+{
+    SHARED(int, flag, 1);
+    cuda::atomic_ref<int, cuda::thread_scope_block> ready(flag[0]);
+    ready.store(1, cuda::memory_order_relaxed);
+    out[number()] = ready.load(cuda::memory_order_relaxed);
+}
+
 static void test_races()
 {
     reports("a neighbour's cell", {{"race-shared", "neighbour's cell"}},
@@ -560,6 +569,8 @@ static void test_races()
     quiet("two blocks in one sector", [] { launch(same_sector, 16, 4, unset<int>(64)); });
 
     quiet("a sum of atomics", [] { launch(count_up, 4, 64, filled<int>(4)); });
+    quiet("atomic stores and loads at the beginning of a block",
+          [] { launch(atomics_at_once, 4, 64, unset<int>(256)); });
     reports("a plain store beside atomics", {{"race-global", "plain store"}},
             [] { launch(plain_and_atomic, 2, 32, filled<int>(1)); });
     quiet("a message between blocks",
