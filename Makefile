@@ -23,9 +23,13 @@ ALL_NVCCFLAGS = -std=c++20 -Isrc $(if $(CCCL),-I"$(CCCL)/cub" -I"$(CCCL)/thrust"
 	-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers,-fno-strict-aliasing,-fwrapv $(NVCCFLAGS)
 LIBS = -pthread -lm
 # The count build: every memory access of a kernel becomes a call, and src/device/count answers it in place of the
-# thread sanitizer's library. At -O0 the accesses are those that the source writes.
+# thread sanitizer's library. Accesses have to be those that the source writes: whatever merges, moves or drops them is
+# off. build/reference does without any optimisation; a test holds the counts of the two against each other.
 COUNT = -DSCANBENCH_COUNT
-EVERY_ACCESS = -O0 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1
+SEEN = -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1
+AS_WRITTEN = -O1 $(addprefix -fno-,tree-fre tree-dce tree-dse tree-pre tree-sra tree-sink tree-dominator-opts \
+	tree-phiprop ssa-phiopt tree-forwprop code-hoisting tree-ch tree-loop-im tree-loop-optimize ipa-pure-const \
+	ipa-reference inline-functions-called-once)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -113,7 +117,7 @@ build/cpu/registry.c build/count/registry.c build/cuda/registry.c: FORCE
 build/faults/registry.c build/faults-count/registry.c: FORCE
 	$(call when-changed,scripts/registry $(FAULTS))
 build/count/flags: FORCE
-	$(call when-changed,echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS) $(COUNT) $(EVERY_ACCESS)')
+	$(call when-changed,echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS) $(COUNT) $(SEEN) $(AS_WRITTEN)')
 build/cpu/flags: FORCE
 	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS)'; scripts/kernel-flags $(CXX); })
 build/cuda/flags: FORCE
@@ -135,7 +139,7 @@ build/cpu/%.cu.o: %.cu build/cpu/flags
 
 build/count/%.c.o: %.c build/count/flags | build/version.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(COUNT) $(if $(filter kernels/% tests/faults/%,$<),$(EVERY_ACCESS)) -MMD -MP -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(COUNT) $(if $(filter kernels/% tests/faults/%,$<),$(SEEN) $(AS_WRITTEN)) -MMD -MP -c $< -o $@
 
 build/count/%.cc.o: %.cc build/count/flags
 	@mkdir -p $(@D)
@@ -143,7 +147,11 @@ build/count/%.cc.o: %.cc build/count/flags
 
 build/count/%.cu.o: %.cu build/count/flags
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CXXFLAGS) $(COUNT) $(EVERY_ACCESS) -MMD -MP -x c++ -c $< -o $@
+	$(CXX) $(ALL_CXXFLAGS) $(COUNT) $(SEEN) $(AS_WRITTEN) -MMD -MP -x c++ -c $< -o $@
+
+build/reference/%.cu.o: %.cu build/count/flags
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CXXFLAGS) $(COUNT) $(SEEN) -O0 -MMD -MP -x c++ -c $< -o $@
 
 build/cuda/%.c.o: %.c build/cuda/flags | build/version.h
 	@mkdir -p $(@D)
@@ -182,6 +190,11 @@ build/tests/%: build/cpu/tests/%.c.o $(BUT_MAIN)
 	$(CXX) $^ $(LIBS) -o $@
 build/tests/%: build/cpu/tests/%.cu.o $(BUT_MAIN)
 	@mkdir -p $(@D)
+	$(CXX) $^ $(LIBS) -o $@
+
+# Kernels at -O0, everything else as in the count build.
+build/reference/scanbench: $(COUNT_HOST_OBJECTS) $(patsubst build/count/%.cu.o,build/reference/%.cu.o,$(call objects,count,$(KERNELS))) \
+	build/count/registry.o
 	$(CXX) $^ $(LIBS) -o $@
 
 # The same against the count build: build/tests-count/NAME.

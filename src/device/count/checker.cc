@@ -474,11 +474,12 @@ static void look_closely(struct look *l, const struct request *r, uint32_t lanes
         const record now = record_of(stamp_now, c->first_thread + first + lane, r->place);
         l->thread = first + lane;
         l->address = r->base + offset;
-        if (offset % (r->bytes & -r->bytes) && report_is_new(MISALIGNED, r->site, 0))
+        const unsigned aligned = r->what & SEEN_PART ? 1 : unsigned(r->bytes & -r->bytes);
+        if (offset % aligned && report_is_new(MISALIGNED, r->site, 0))
             report_add(MISALIGNED,
                        "kernel %s, block %llu: thread %u accesses %u bytes of %s memory at %s, %u bytes off",
                        launch_name, block_of(c), l->thread, r->bytes, l->shared ? "shared" : "global",
-                       place_text(r->site), offset % r->bytes);
+                       place_text(r->site), offset % aligned);
         for (uint64_t w = offset / 4; w <= (uint64_t(offset) + r->bytes - 1) / 4 && base + w < words; w++) {
             l->word = base + w;
             if (write)
@@ -552,7 +553,8 @@ void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t
                        place_text(site));
         return;
     }
-    if (address - stacks < c->block->stacks_bytes || address - launch_stack_low < LAUNCH_STACK ||
+    if (address - reinterpret_cast<uintptr_t>(c->block->slots) < SLOTS_BYTES || /* what lanes have exchanged */
+        address - stacks < c->block->stacks_bytes || address - launch_stack_low < LAUNCH_STACK ||
         address - program_low < program_high - program_low)
         return;
     const uintptr_t self = reinterpret_cast<uintptr_t>(__builtin_thread_pointer());

@@ -190,7 +190,8 @@ void observe_block_begins(struct block *block, uint64_t index)
         for (unsigned i = 0; i < shared_declaration_count; i++)
             declare(c, &shared_declarations[i]);
     }
-    c->begun = c->interval = ++stamp_now;
+    c->begun = ++stamp_now; /* what has content without a write of this block bears this stamp */
+    c->interval = ++stamp_now;
     memset(c->active, 0, sizeof c->active);
     memset(c->acquired, 0, launch_threads * sizeof *c->acquired);
     memset(c->sync, 0, launch_threads * sizeof *c->sync);
@@ -210,6 +211,9 @@ void observe_block_ends(struct block *block)
 
 void observe_abandoned(struct block *block)
 {
+    /* What its threads have done may be why. */
+    for (unsigned warp = 0; seen.on && warp * WARP < launch_threads; warp++)
+        requests_close(block->counting, warp);
     requests_forget(block->counting);
 }
 

@@ -60,8 +60,8 @@ static void range(void *pointer, size_t bytes, unsigned what, uintptr_t site)
 {
     char *at = static_cast<char *>(pointer);
     for (; bytes > 16; at += 16, bytes -= 16)
-        access(at, 16, what, site);
-    access(at, unsigned(bytes), what, site);
+        access(at, 16, what | SEEN_PART, site);
+    access(at, unsigned(bytes), what | SEEN_PART, site);
 }
 HOOK void __tsan_read_range(void *address, size_t bytes)
 {

@@ -133,6 +133,16 @@ static unsigned count_sectors(const struct request *r, uint32_t *sectors, bool d
 /* Passes over the banks that the words of these lanes need: of one bank, as many as it has distinct words. */
 static unsigned passes(const struct request *r, uint32_t lanes)
 {
+    if (r->bytes == 4) { /* usually every lane has a bank of its own */
+        uint32_t banks = 0, twice = 0;
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            const uint32_t bank = 1u << r->offset[__builtin_ctz(left)] / 4 % 32;
+            twice |= banks & bank;
+            banks |= bank;
+        }
+        if (!twice)
+            return 1;
+    }
     uint32_t word[4 * WARP];
     int8_t next[4 * WARP], first[32];
     uint8_t depth[32];

@@ -13,7 +13,12 @@
 #include "device/cpu/block.h"
 #include "device/cpu/cpu.h"
 
-enum seen_what : uint8_t { SEEN_READ = 1, SEEN_WRITE = 2, SEEN_ATOMIC = 4 };
+enum seen_what : uint8_t {
+    SEEN_READ = 1,
+    SEEN_WRITE = 2,
+    SEEN_ATOMIC = 4,
+    SEEN_PART = 8
+}; /* part: of a struct, whose alignment is not known */
 
 /* The k-th execution of one place in the source by the lanes of a warp since they last met. */
 struct alignas(64) request {
@@ -105,15 +110,6 @@ static inline __attribute__((always_inline)) void seen_access(uintptr_t address,
     }
 }
 
-/* The thread `thread` of a block runs from now on; it goes on where it was. */
-static inline void seen_resume(struct counting *counting, unsigned thread, uintptr_t stack_low, uintptr_t stack_bytes)
-{
-    count_now = {seen.on ? counting->cursor[thread] : &seen_nothing, thread % WARP, 1u << thread % WARP, thread};
-    seen.counting = counting;
-    seen.active = &counting->active[thread / WARP];
-    seen.stack_low = stack_low;
-    seen.stack_bytes = stack_bytes;
-}
 /* All lanes of the warp have met: counts and checks its requests. */
 void requests_close(struct counting *counting, unsigned warp);
 /* Some have: checks what these have done. */

@@ -34,16 +34,19 @@ static unsigned index_of(const struct slot *slot)
 
 /* ---------------------------------------------------------------------------------------------- threads */
 
-static void resume(struct slot *me)
+static inline __attribute__((always_inline)) void resume(struct slot *me)
 {
     struct counting *c = worker.block->counting;
     const unsigned i = index_of(me);
     worker_current = me;
     threadIdx = {me->x, me->y, me->z};
-    if (c->on_loop_stack == i)
-        seen_resume(c, i, launch_stack_low, LAUNCH_STACK);
-    else
-        seen_resume(c, i, reinterpret_cast<uintptr_t>(worker.block->stacks), worker.block->stacks_bytes);
+    count_now = {seen.on ? c->cursor[i] : &seen_nothing, i % WARP, 1u << i % WARP, i};
+    seen.active = &c->active[i / WARP];
+    if (seen.counting == c && c->on_loop_stack != i && seen.stack_low != launch_stack_low) [[likely]]
+        return;
+    seen.counting = c;
+    seen.stack_low = c->on_loop_stack == i ? launch_stack_low : reinterpret_cast<uintptr_t>(worker.block->stacks);
+    seen.stack_bytes = c->on_loop_stack == i ? LAUNCH_STACK : worker.block->stacks_bytes;
 }
 
 /* Before every stop: where the thread will go on. */

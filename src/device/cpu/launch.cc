@@ -106,7 +106,8 @@ static void on_fault(int number, siginfo_t *info, void *)
         cpu_set_error(702, "kernel %s: ended after %.0f s of wall time", grid.kernel->name, cpu_options.launch_limit_s);
     else
         cpu_set_error(700, "kernel %s: %s at address %p", grid.kernel->name,
-                      number == SIGFPE ? "division fault" : "access outside of mapped memory (or of the thread's stack)",
+                      number == SIGFPE ? "division fault"
+                                       : "access outside of mapped memory (or of the thread's stack)",
                       info->si_addr);
     grid.failed = 1;
     siglongjmp(worker_own->bail, 1);
@@ -379,8 +380,8 @@ void launch_memcpy(void *to, const void *from, size_t bytes)
     if (sticky_error)
         return;
     launches++;
-    observe_memcpy(to, from, bytes);
     memcpy(to, from, bytes);
+    observe_memcpy(to, from, bytes);
 }
 
 void launch_memset(void *to, int byte, size_t bytes)
@@ -388,8 +389,8 @@ void launch_memset(void *to, int byte, size_t bytes)
     if (sticky_error)
         return;
     launches++;
-    observe_memset(to, bytes);
     memset(to, byte, bytes);
+    observe_memset(to, bytes);
 }
 
 uint64_t device_launches(void)

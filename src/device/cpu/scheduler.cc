@@ -777,6 +777,7 @@ bool scheduler_stacks_whole(const struct worker_private *own)
 static void abandon(void)
 {
     struct worker_private *own = worker_own;
+    observe_abandoned(own->loop_block);
     for (unsigned i = 0; i < own->resident_count; i++) {
         own->resident[i]->mixed_exchanges = true;
         own->resident[i]->copies_pending = true;
