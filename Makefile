@@ -207,6 +207,9 @@ build/tests-count/%: build/count/tests/%.cu.o $(COUNT_BUT_MAIN)
 	@mkdir -p $(@D)
 	$(CXX) $^ $(LIBS) -o $@
 
+build/reference/count_kernels: build/reference/tests/count_kernels.cu.o $(COUNT_BUT_MAIN)
+	$(CXX) $^ $(LIBS) -o $@
+
 .SECONDARY:
 FORCE:
 
