@@ -91,8 +91,8 @@ gpu-check: ## on a machine with a GPU: STAGE=check|sweep|graph|ncu|sanitize|all,
 	@STAGE="$(STAGE)" COMMIT="$(COMMIT)" scripts/gpu-check
 
 bench-cpu-device: ## how fast the CPU device is: ns per thread, barrier, shuffle, launch; each kernel at 2^20
-	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/cpu-device-bench
-	@build/cpu/cpu-device-bench $(ARGS)
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/cpu-device-bench build/count/cpu-device-bench
+	@scripts/bench-cpu-device $(ARGS)
 
 readme: ## rewrite the README's table of algorithms
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
@@ -181,6 +181,8 @@ build/cuda/scanbench: $(CUDA_OBJECTS)
 
 # The CPU device's own benchmark links everything but the command line.
 build/cpu/cpu-device-bench: build/tests/cpu_device_bench
+	cp $< $@
+build/count/cpu-device-bench: build/tests-count/cpu_device_bench
 	cp $< $@
 
 # A test program is one file against everything but the command line.

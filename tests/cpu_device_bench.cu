@@ -3,15 +3,19 @@
  * How fast the CPU device is: the price of its parts in nanoseconds, and of whole kernels at n = 2^20, beside plain C
  * loops that do the same work in the same run. Times are CPU time of one worker (one column) and wall time of all.
  *
- *     cpu-device-bench [ROUNDS]
+ *     cpu-device-bench [ROUNDS [lines]]
  *
- * Rounds are interleaved and the minimum is shown, so that noise of the machine hits all alike.
+ * Rounds are interleaved and the minimum is shown, so that noise of the machine hits all alike. With `lines` one worker
+ * runs, and a line a kernel has its milliseconds and its name: scripts/bench-cpu-device sets those of the count build
+ * beside those of the run build. The last line has the most memory that was in use, in MiB.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
+#include "device/counts.h"
 #include "device/device.h"
 #include "device/gpu.cuh"
 extern "C" {
@@ -234,16 +238,25 @@ static double measure_round(int workers, int rounds)
     in = static_cast<int *>(device_malloc(N * sizeof *in));
     out = static_cast<int *>(device_malloc(N * sizeof *out));
     workspace = static_cast<unsigned long long *>(device_malloc(4 * N * sizeof *in));
+    int *numbers = static_cast<int *>(malloc(N * sizeof *numbers));
     for (unsigned i = 0; i < N; i++)
-        in[i] = int(i * 2654435761u);
+        numbers[i] = int(i * 2654435761u);
+    device_upload(in, numbers, N * sizeof *in);
+    device_fill(workspace, 0, 4 * N * sizeof *in);
+    free(numbers);
+    const struct counter *counter = device_counter();
     const clockid_t clock = workers == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
     for (int i = 0; i < entry_count; i++)
         entries[i].best_s = 1e9;
     for (int round = -1; round < rounds; round++) {
         for (int i = 0; i < entry_count; i++) {
+            if (counter)
+                counter->begin(true);
             const double start = now_s(clock);
             entries[i].run(&entries[i]);
             const double took = now_s(clock) - start;
+            if (counter)
+                counter->end();
             if (round >= 0 && took < entries[i].best_s)
                 entries[i].best_s = took;
         }
@@ -314,6 +327,14 @@ int main(int argc, char **argv)
 
     double one[64];
     measure_round(1, rounds);
+    if (argc > 2) {
+        struct rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        for (int i = parts; i < entry_count; i++)
+            printf("%.3f\t%s\n", entries[i].best_s * 1e3, entries[i].name);
+        printf("%.0f\tmost memory in use, MiB\n", double(usage.ru_maxrss) / 1024);
+        return 0;
+    }
     for (int i = 0; i < entry_count; i++)
         one[i] = entries[i].best_s;
     measure_round(0, rounds);
