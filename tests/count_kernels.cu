@@ -705,6 +705,135 @@ static __global__ void operators(int *out)
     out[number()] = sum(cells[t], cells[63 - t]);
 }
 
+/* What the branches of an `if` have in common is written twice. */
+static __global__ void same_in_both_branches(const int *in, int *out)
+{
+    unsigned i = number();
+    int x;
+    if (i % 2)
+        x = in[i];
+    else
+        x = in[i] + 1;
+    int *to = out + i;
+    if (x > 5)
+        *to = 3;
+    else
+        *to = 4;
+}
+
+/* A load that comes again behind the `if`, a store that is overwritten in it. */
+static __global__ void again_behind_the_branch(const int *in, int *out)
+{
+    unsigned i = number();
+    int *to = out + i, x = 0;
+    if (i % 2)
+        x = in[i];
+    int y = in[i];
+    *to = x;
+    if (i % 32 < 8)
+        *to = y;
+}
+
+/* One load between two branches of the same condition. */
+static __global__ void between_branches(const int *in, int *out)
+{
+    unsigned i = number();
+    bool odd = i % 2 != 0;
+    int x = odd ? 3 : 4;
+    if (odd)
+        out[i] = 1;
+    x += in[i];
+    if (odd)
+        out[i] = x;
+    else
+        out[i] = x + 1;
+}
+
+static __global__ void chosen_address(const int *in, int *out)
+{
+    unsigned i = number();
+    const int *from = i % 2 ? in + i : in + i + 128;
+    int x = *from;
+    int &to = i % 2 ? out[i - 1] : out[i + 1];
+    to = x;
+}
+
+static __global__ void same_cases(const int *in, int *out)
+{
+    unsigned i = number();
+    switch (i % 4) {
+    case 0: out[i] = in[i]; break;
+    case 1: out[i] = 1; break;
+    case 2: out[i] = in[i]; break;
+    default: out[i] = 1;
+    }
+}
+
+/* Two rounds of two, with loads that do not change in the inner one, in the outer one, and that do. */
+static __global__ void nested_loops(const int *in, int *out)
+{
+    unsigned i = number();
+    int sum = 0;
+    for (int k = 0; k < 2; k++)
+        for (int l = 0; l < 2; l++) {
+            sum += in[0];
+            sum += in[k];
+            sum += in[i + unsigned(l)];
+            out[i] = sum;
+        }
+}
+
+static __global__ void walk(const int *in, int *out)
+{
+    const int *from = in + number() * 4;
+    int sum = 0, left = 4;
+    do
+        sum += *from++;
+    while (--left > 0 && sum == 0);
+    out[number()] = sum;
+    for (;;) {
+        if (in[0] != 1)
+            break;
+        out[number()] = 0;
+    }
+}
+
+static __device__ __forceinline__ int load_inline(const int *at)
+{
+    return *at;
+}
+
+static __global__ void called_in_both_branches(const int *in, int *out)
+{
+    unsigned i = number();
+    int x = 0;
+    if (i % 2)
+        x = load_inline(in + i);
+    else
+        x = load_inline(in + i);
+    out[i] = x;
+}
+
+static __global__ void stores_side_by_side(int *out, char *bytes)
+{
+    unsigned i = number();
+    out[2 * i] = 1;
+    out[2 * i + 1] = 2;
+    bytes[4 * i] = 0;
+    bytes[4 * i + 1] = 0;
+    bytes[4 * i + 2] = 0;
+    bytes[4 * i + 3] = 0;
+}
+
+static __global__ void clear_and_copy(const int *in, int *out)
+{
+    int *to = out + number() * 8;
+    for (int k = 0; k < 4; k++)
+        to[k] = 0;
+    for (int k = 4; k < 8; k++)
+        to[k] = in[k];
+}
+
 static const int powers[4] = {1, 10, 100, 1000};
 
 static __global__ void constants(int *out)
@@ -820,6 +949,74 @@ static void test_as_written()
     counts("operands of an operator",
            {{"additions", 128}, {"shared_loads", 256}, {"shared_stores", 128}, {"shared_requests", 12}},
            [] { launch(operators, 2, 64, unset<int>(128)); });
+    counts("the same load and store in both branches",
+           {{"global_loads", 128}, {"global_load_requests", 8}, {"global_store_requests", 4}}, [] {
+               int *in = filled<int>(128), *out = unset<int>(128);
+               launch(same_in_both_branches, 2, 64, in, out);
+           });
+    counts("the same store in both branches, both taken", {{"global_loads", 128}, {"global_store_requests", 8}}, [] {
+        int five[128], *in = unset<int>(128), *out = unset<int>(128);
+        for (int i = 0; i < 128; i++)
+            five[i] = i % 4 < 2 ? 9 : 0;
+        device_upload(in, five, sizeof five);
+        launch(same_in_both_branches, 2, 64, in, out);
+    });
+    counts("loads and stores again behind a branch",
+           {{"global_loads", 192},
+            {"global_load_requests", 8},
+            {"global_stores", 160},
+            {"global_store_requests", 8},
+            {"global_store_sectors", 20}},
+           [] {
+               int *in = filled<int>(128), *out = unset<int>(128);
+               launch(again_behind_the_branch, 2, 64, in, out);
+           });
+    counts("a load between two branches",
+           {{"global_loads", 128}, {"global_load_requests", 4}, {"global_stores", 192}, {"global_store_requests", 12}},
+           [] {
+               int *in = filled<int>(128), *out = unset<int>(128);
+               launch(between_branches, 2, 64, in, out);
+           });
+    counts("an address that is chosen",
+           {{"global_loads", 128}, {"global_load_requests", 4}, {"global_stores", 128}, {"global_store_requests", 4}},
+           [] {
+               int *in = filled<int>(256), *out = unset<int>(128);
+               launch(chosen_address, 2, 64, in, out);
+           });
+    counts("cases that are the same",
+           {{"global_loads", 64}, {"global_load_requests", 8}, {"global_stores", 128}, {"global_store_requests", 16}},
+           [] {
+               int *in = filled<int>(128), *out = unset<int>(128);
+               launch(same_cases, 2, 64, in, out);
+           });
+    counts("loops in loops",
+           {{"global_loads", 12 * 128},
+            {"global_load_requests", 12 * 4},
+            {"global_stores", 4 * 128},
+            {"global_store_requests", 4 * 4}},
+           [] {
+               int *in = filled<int>(130), *out = unset<int>(128);
+               launch(nested_loops, 2, 64, in, out);
+           });
+    counts("a pointer that walks", {{"global_loads", 5 * 128}, {"global_load_requests", 5 * 4}, {"global_stores", 128}},
+           [] {
+               int *in = filled<int>(512), *out = unset<int>(128);
+               launch(walk, 2, 64, in, out);
+           });
+    counts("a function written into both branches", {{"global_loads", 128}, {"global_load_requests", 8}}, [] {
+        int *in = filled<int>(128), *out = unset<int>(128);
+        launch(called_in_both_branches, 2, 64, in, out);
+    });
+    counts("stores side by side",
+           {{"global_stores", 6 * 128},
+            {"global_store_requests", 6 * 4},
+            {"bytes_written", 12 * 128},
+            {"global_store_sectors", 4 * (8 + 8 + 4 * 4)}},
+           [] { launch(stores_side_by_side, 2, 64, unset<int>(256), unset<char>(512)); });
+    counts("loops that clear and copy", {{"global_stores", 8 * 128}, {"global_loads", 4 * 128}}, [] {
+        int *in = filled<int>(8), *out = unset<int>(1024);
+        launch(clear_and_copy, 2, 64, in, out);
+    });
     counts("constants of a file", {{"global_loads", 0}, {"global_stores", 128}},
            [] { launch(constants, 2, 64, unset<int>(128)); });
 }
