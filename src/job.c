@@ -4,6 +4,9 @@
  * first run left behind must not help or hurt the second. Counted are the launches of both and the additions of the
  * first; the second runs the code that is timed, without a counter. Where nothing is timed and one input is as good as
  * another, large points are run once: the small ones have shown it.
+ *
+ * The count build counts both runs whole, additions and bytes, and looks at its reports before it looks at the answer:
+ * they say where in the source it went wrong.
  */
 #include "job.h"
 
@@ -228,7 +231,7 @@ static void run_once(struct job *job, bool counted, struct seen *seen)
     const struct counter *counter = device_counter();
     bool device = on_device(job);
     *seen = (struct seen){0, UNKNOWN, UNKNOWN, UNKNOWN};
-    counted = counted && device && !counter && device_counts_additions();
+    counted = counted && device && !counter && device_counts_additions(job->point->type, job->point->op);
     if (counted) {
         device_count_additions(true);
         seen->additions = device_additions();
@@ -271,7 +274,8 @@ static bool check_costs(struct job *job, const struct seen *seen)
         row->launches = seen->launches;
     if (seen->additions != UNKNOWN && (on_device(job) || model->additions != UNKNOWN)) {
         row->additions = seen->additions;
-        strcpy(row->additions_how, "counted");
+        /* A library takes other paths with an operator it does not know. */
+        strcpy(row->additions_how, job->algorithm->runs_on == NVIDIA ? "opaque" : "counted");
     }
     return check_count(job, "launches", row->launches, model->launches) &&
            check_count(job, "additions", seen->additions, model->additions) &&
@@ -497,6 +501,13 @@ static void keep_counts(const struct job *job, const struct counter *counter, co
         keep_host_counts(job, counter, counts);
 }
 
+/* Chains are counted in whole numbers: a float holds none above 2^24. */
+static enum type type_of_steps(const struct job *job)
+{
+    enum type whole = type_size(job->point->type) == 4 ? I32 : I64;
+    return job->algorithm->types & whole ? whole : job->point->type;
+}
+
 /* The same run with the operator STEPS, on zeros: what has no operator has no steps. */
 static bool count_steps(struct job *job, const struct counter *counter, struct job_counts *counts)
 {
@@ -504,6 +515,7 @@ static bool count_steps(struct job *job, const struct counter *counter, struct j
     if (job->problem.op == NONE || (!on_device(job) && job->model.steps == UNKNOWN))
         return true;
     job->problem.op = STEPS;
+    job->problem.type = type_of_steps(job);
     buffers_load_zeros(&job->buffers);
     begin_counting(job, counter, false);
     job->algorithm->run(&job->problem);
@@ -511,6 +523,7 @@ static bool count_steps(struct job *job, const struct counter *counter, struct j
         device_synchronize();
     counter->end();
     job->problem.op = job->point->op;
+    job->problem.type = job->point->type;
     if (device_failed(job))
         return false;
     if (!on_device(job)) {
