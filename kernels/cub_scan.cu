@@ -48,9 +48,15 @@ static size_t call(const struct problem *p, void *workspace, size_t bytes)
     return needed;
 }
 
+/* Counting its additions changes CUB's choice of tiles, and so its workspace: room for both. */
 static size_t workspace(const struct problem *p)
 {
-    return call(p, nullptr, 0);
+    size_t needed = call(p, nullptr, 0);
+    if (p->op == SUM && p->type == I32 && p->n <= INT32_MAX) {
+        size_t counted = call<Operator<Sum<int32_t>, true>>(p, nullptr, 0, int32_t(p->n));
+        needed = counted > needed ? counted : needed;
+    }
+    return needed;
 }
 
 /* The bytes that CUB is told must be as many as it asked for. */

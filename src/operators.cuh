@@ -73,7 +73,7 @@ template <class Base, bool counted> struct Operator {
     OPERATOR value identity() { return Base::identity(); }
     __host__ __device__ __forceinline__ value operator()(value a, value b) const
     {
-#ifndef __CUDACC__
+#if !defined(__CUDACC__) || defined(__CUDA_ARCH__)
         if constexpr (counted)
             count_addition();
 #endif
@@ -82,31 +82,39 @@ template <class Base, bool counted> struct Operator {
 };
 
 /* Calls f(Op{}) with the problem's operator on the problem's element type. */
+template <bool counted, class F> static inline void with_operator_of(const struct problem *problem, F f)
+{
+    switch (problem->op | problem->type << 8) {
+    case SUM | I32 << 8: return f(Operator<Sum<int32_t>, counted>{});
+    case SUM | I64 << 8: return f(Operator<Sum<int64_t>, counted>{});
+    case SUM | F32 << 8: return f(Operator<Sum<float>, counted>{});
+    case SUM | F64 << 8: return f(Operator<Sum<double>, counted>{});
+    case MAX | I32 << 8: return f(Operator<Max<int32_t>, counted>{});
+    case MAX | I64 << 8: return f(Operator<Max<int64_t>, counted>{});
+    case MAX | F32 << 8: return f(Operator<Max<float>, counted>{});
+    case MAX | F64 << 8: return f(Operator<Max<double>, counted>{});
+    case AFFINE | I32 << 8: return f(Operator<Affine<int32_t>, counted>{});
+    case AFFINE | I64 << 8: return f(Operator<Affine<int64_t>, counted>{});
+#ifdef SCANBENCH_COUNT
+    case STEPS | I32 << 8: return f(Operator<Steps<int32_t>, counted>{});
+    case STEPS | I64 << 8: return f(Operator<Steps<int64_t>, counted>{});
+    case STEPS | F32 << 8: return f(Operator<Steps<float>, counted>{});
+    case STEPS | F64 << 8: return f(Operator<Steps<double>, counted>{});
+    case TRACE | I32 << 8: return f(Operator<Trace, counted>{});
+#endif
+    default: return;
+    }
+}
+
 template <class F> static inline void with_operator(const struct problem *problem, F f)
 {
-    with_counting([&](auto counted) {
-        constexpr bool on = decltype(counted)::value;
-        switch (problem->op | problem->type << 8) {
-        case SUM | I32 << 8: return f(Operator<Sum<int32_t>, on>{});
-        case SUM | I64 << 8: return f(Operator<Sum<int64_t>, on>{});
-        case SUM | F32 << 8: return f(Operator<Sum<float>, on>{});
-        case SUM | F64 << 8: return f(Operator<Sum<double>, on>{});
-        case MAX | I32 << 8: return f(Operator<Max<int32_t>, on>{});
-        case MAX | I64 << 8: return f(Operator<Max<int64_t>, on>{});
-        case MAX | F32 << 8: return f(Operator<Max<float>, on>{});
-        case MAX | F64 << 8: return f(Operator<Max<double>, on>{});
-        case AFFINE | I32 << 8: return f(Operator<Affine<int32_t>, on>{});
-        case AFFINE | I64 << 8: return f(Operator<Affine<int64_t>, on>{});
-#ifdef SCANBENCH_COUNT
-        case STEPS | I32 << 8: return f(Operator<Steps<int32_t>, on>{});
-        case STEPS | I64 << 8: return f(Operator<Steps<int64_t>, on>{});
-        case STEPS | F32 << 8: return f(Operator<Steps<float>, on>{});
-        case STEPS | F64 << 8: return f(Operator<Steps<double>, on>{});
-        case TRACE | I32 << 8: return f(Operator<Trace, on>{});
+#ifdef __CUDACC__
+    if (problem->op == SUM && problem->type == I32 && device_counting())
+        return f(Operator<Sum<int32_t>, true>{});
+    with_operator_of<false>(problem, f);
+#else
+    with_counting([&](auto counted) { with_operator_of<decltype(counted)::value>(problem, f); });
 #endif
-        default: return;
-        }
-    });
 }
 
 #endif

@@ -84,11 +84,11 @@ uint64_t device_launches(void);
  * where that cannot be done (the CPU device, or a call that cannot be captured). The work is not carried out. */
 uint64_t device_launches_captured(const struct algorithm *algorithm, const struct problem *problem);
 
-/* Additions are counted only while this is on: a counter in the loop costs time. Always 0 on a GPU. */
+/* Additions are counted only while this is on: a counter in the loop costs time. After device_synchronize. */
 void device_count_additions(bool on);
 uint64_t device_additions(void);
-/* Can this device count additions? */
-bool device_counts_additions(void);
+/* Can this device count the additions of this operator on this type? A GPU counts sums of i32. */
+bool device_counts_additions(enum type type, enum op op);
 
 #ifdef __cplusplus
 }

@@ -403,7 +403,7 @@ uint64_t device_launches_captured(const struct algorithm *, const struct problem
     return UNKNOWN;
 }
 
-bool device_counts_additions(void)
+bool device_counts_additions(enum type, enum op)
 {
     return true;
 }
