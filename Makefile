@@ -28,7 +28,7 @@ LIBS = -pthread -lm
 COUNT = -DSCANBENCH_COUNT
 SEEN = -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1
 AS_WRITTEN = -O1 $(addprefix -fno-,tree-fre tree-dce tree-dse tree-pre tree-sra tree-sink tree-dominator-opts \
-	tree-phiprop ssa-phiopt tree-forwprop code-hoisting tree-ch tree-loop-im tree-loop-optimize ipa-pure-const \
+	tree-phiprop tree-cselim ssa-phiopt tree-forwprop code-hoisting tree-ch tree-loop-im tree-loop-optimize ipa-pure-const \
 	ipa-reference inline-functions-called-once)
 
 .DELETE_ON_ERROR:
