@@ -159,6 +159,30 @@ static char *content(const char *path)
     return text;
 }
 
+/* Depths are a mean and a maximum, and missing where nobody looked back. */
+static void test_counts(void)
+{
+    struct csv_row counts_row, launch_row;
+    struct launch_counts launches[2] = {
+        {.kernel = "chained", .blocks = 3, .threads_launched = 96, .active_threads = 90}, {.kernel = "memset"}};
+    struct job_counts counts = {.launches = 2, .blocks = 3, .list = launches, .list_count = 2};
+    launches[0].counts = counts.all =
+        (struct counts){.lookbacks = 4, .lookback_tiles = 10, .lookback_max = 7, .races = 2};
+    counts.agreement = MODEL_DISAGREES;
+    csv_counts(&counts_row, "run", &point, &counts);
+    report(fields(csv_counts_header) == 38 && fields(counts_row.text) == 39, "counts_columns",
+           "as many fields as names, and 38 of them");
+    report(strstr(counts_row.text, ",2.5,7,2,0,0,0,no,") != NULL, "counts_depths", counts_row.text);
+    csv_launch(&launch_row, "run", &point, &counts, 0);
+    report(fields(csv_launches_header) == 40 && fields(launch_row.text) == 41, "launches_columns",
+           "as many fields as names, and 40 of them");
+    report(strstr(launch_row.text, ",1,chained,3,96,90,") && strstr(launch_row.text, ",2.5,7,2,0,0,0,,"),
+           "launches_row", launch_row.text);
+    csv_launch(&launch_row, "run", &point, &counts, 1);
+    report(strstr(launch_row.text, ",2,memset,0,0,0,") && strstr(launch_row.text, ",0,,,0,0,0,0,,"),
+           "launches_no_depth", launch_row.text);
+}
+
 static void test_complete(void)
 {
     struct csv_file file;
@@ -299,6 +323,7 @@ int main(void)
     test_slugs();
     test_fields();
     test_results();
+    test_counts();
     test_complete();
     test_full_disk();
     test_folders();
