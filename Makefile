@@ -26,7 +26,7 @@ LIBS = -pthread -lm
 # thread sanitizer's library. Accesses have to be those that the source writes: whatever merges, moves or drops them is
 # off. build/reference does without any optimisation; a test holds the counts of the two against each other.
 COUNT = -DSCANBENCH_COUNT
-SEEN = -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1
+SEEN = -gdwarf-4 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1
 AS_WRITTEN = -O1 $(addprefix -fno-,tree-fre tree-dce tree-dse tree-pre tree-sra tree-sink tree-dominator-opts \
 	tree-phiprop tree-cselim ssa-phiopt tree-forwprop code-hoisting tree-ch tree-loop-im tree-loop-optimize ipa-pure-const \
 	ipa-reference inline-functions-called-once)
