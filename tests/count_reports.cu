@@ -324,6 +324,36 @@ static __global__ void read_then_write(int *out, enum between between)
     out[number()] = x;
 }
 
+static __global__ void halves_and_quarters(int *out)
+{
+    SHARED(int, cells, 32);
+    unsigned t = threadIdx.x;
+    cells[t] = int(t);
+    __syncwarp(0xffffu << t / 16 * 16);
+    __syncwarp(0xfu << t / 4 * 4);
+    out[t] = cells[t ^ 8]; /* of another quarter */
+}
+
+/* Lane 0 meets lane 1, which then meets lane 2. */
+static __global__ void meet_in_turn(int *out, bool before)
+{
+    SHARED(int, cell, 1);
+    if (threadIdx.x == 0) {
+        if (before)
+            cell[0] = 1;
+        __syncwarp(3);
+        if (!before)
+            cell[0] = 1; /* here: cell of lane 0 */
+    } else if (threadIdx.x == 1) {
+        __syncwarp(3);
+        __syncwarp(6);
+    } else if (threadIdx.x == 2) {
+        __syncwarp(6);
+        out[0] = before ? cell[0] : 0;
+        cell[0] = 2;
+    }
+}
+
 /* The same value, and a race all the same. */
 static __global__ void all_write(int *out)
 {
@@ -520,8 +550,43 @@ static __global__ void atomics_at_once(int *out)
     out[number()] = ready.load(cuda::memory_order_relaxed);
 }
 
+struct three_shorts {
+    short x, y, z;
+};
+
+template <class T> static __global__ void own_struct(const T *in, T *out)
+{
+    T x = in[number()];
+    out[number()] = x;
+    T y = out[number()];
+    out[number()] = y;
+}
+
+static __global__ void next_struct(int3 *data)
+{
+    int3 x = data[number() + 1];
+    data[number()] = x; /* here: neighbour's struct */
+}
+
+/* Once, in however many launches. */
+static void reported_once()
+{
+    reopen(&orders[0]);
+    counter->begin(true);
+    int *out = unset<int>(1);
+    for (int i = 0; i < 600; i++)
+        launch(same_word, 1, 64, out);
+    counter->end();
+    const struct report *list;
+    char why[100] = "";
+    if (counter->reports(&list) != 1)
+        snprintf(why, sizeof why, "%d reports", counter->reports(&list));
+    result("600 launches with the same race, one report", why);
+}
+
 static void test_races()
 {
+    reported_once();
     reports("a neighbour's cell", {{"race-shared", "neighbour's cell"}},
             [] { launch(neighbours, 2, 64, unset<int>(128), NOTHING); });
     quiet("a neighbour's cell after __syncwarp", [] { launch(neighbours, 2, 64, unset<int>(128), SYNCWARP); });
@@ -543,6 +608,10 @@ static void test_races()
     quiet("half a warp meets, and reads", [] { launch(half_meets, 1, 32, unset<int>(32), false); });
     reports("half a warp meets, and all read", {{"race-shared", "cell of the lower half"}},
             [] { launch(half_meets, 1, 32, unset<int>(32), true); });
+    quiet("halves of a warp meet, then quarters of them", [] { launch(halves_and_quarters, 1, 32, unset<int>(32)); });
+    quiet("lanes meet one after the other", [] { launch(meet_in_turn, 1, 32, unset<int>(1), true); });
+    reports("and what is written behind the meeting", {{"race-shared", "cell of lane 0"}},
+            [] { launch(meet_in_turn, 1, 32, unset<int>(1), false); });
     quiet("other cells in every interval", [] { launch(shared_across_intervals, 3, 64, unset<int>(192)); });
 
     for (unsigned distance : {1u, 32u}) {
@@ -566,6 +635,15 @@ static void test_races()
         launch(same_word, 1, 1, out);
         launch(same_word, 1, 1, out);
     });
+    for (unsigned first = 0; first < 3; first++) { /* one of the three begins at a multiple of 12 bytes */
+        quiet("structs of 12 bytes, each its thread's own",
+              [=] { launch(own_struct<int3>, 2, 32, filled<int3>(66) + first, unset<int3>(66) + first); });
+        quiet("structs of 6 bytes that share words", [=] {
+            launch(own_struct<three_shorts>, 2, 32, filled<three_shorts>(66) + first, unset<three_shorts>(66) + first);
+        });
+    }
+    reports("a neighbour's struct of 12 bytes", {{"race-global", "neighbour's struct"}},
+            [] { launch(next_struct, 1, 32, filled<int3>(33)); });
     quiet("two blocks in one sector", [] { launch(same_sector, 16, 4, unset<int>(64)); });
 
     quiet("a sum of atomics", [] { launch(count_up, 4, 64, filled<int>(4)); });
@@ -614,8 +692,8 @@ static __global__ void asynchronous(const int *in, int *out, enum after_copy aft
     if (after == WAIT_AND_BARRIER || after == BARRIER_ONLY)
         __syncthreads();
     if (after == BARRIER_ONLY)
-        __pipeline_wait_prior(0);
-    out[number()] = tile[other]; /* here: copied cell */
+        __pipeline_wait_prior(0); /* here: copy that comes late */
+    out[number()] = tile[other];  /* here: copied cell */
 }
 
 static void test_asynchronous()
@@ -624,7 +702,8 @@ static void test_asynchronous()
           [] { launch(asynchronous, 2, 64, filled<int>(128), unset<int>(128), OWN_CELL); });
     reports("a copied cell of another thread without a barrier", {{"race-shared", "copied cell"}},
             [] { launch(asynchronous, 2, 64, filled<int>(128), unset<int>(128), WAIT_ONLY); });
-    reports("a barrier before the wait orders nothing", {{"race-shared", "copied cell"}},
+    reports("a barrier before the wait orders nothing",
+            {{"race-shared", "copied cell"}, {"race-shared", "copy that comes late"}},
             [] { launch(asynchronous, 2, 64, filled<int>(128), unset<int>(128), BARRIER_ONLY); });
 }
 

@@ -5,7 +5,7 @@
  * __syncwarp of their warp, or atomic accesses: one of the writer's block after the write, and later one of the
  * reader's before the read. Through which address they went is not asked, nor with which memory order.
  *
- * Accesses of 1 and 2 bytes are looked at for bounds and content only: they share their words with others.
+ * What is not a whole word, as accesses of 1 and 2 bytes, is looked at for bounds and content only: others share it.
  *
  * Of the readers of a word two are kept, the first and the latest: a writer that is neither of them meets both.
  */
@@ -138,17 +138,22 @@ static struct releases *releases_by(uint32_t block)
     return releases && block < releases_room ? &releases[block] : nullptr;
 }
 
-/* Has the block stored atomically after `stamp` and before `until`? */
-static bool released(uint32_t block, uint32_t stamp, uint32_t until)
+/* Has the block of the thread stored atomically after `stamp` and before `until`? */
+static bool released(uint32_t thread, uint32_t stamp, uint32_t until)
 {
-    const struct releases *r = releases_of == launch_number ? releases_by(block) : nullptr;
-    if (!r || until <= stamp)
+    if (releases_of != launch_number || until <= stamp)
         return false;
-    const uint32_t kept = sizeof r->stamp / sizeof *r->stamp;
-    for (uint32_t i = 0; i < r->count && i < kept; i++)
-        if (r->stamp[i] > stamp && r->stamp[i] < until)
+    /* Any of the threads that look like this one. */
+    for (uint64_t t = thread; t < uint64_t(launch_blocks) * launch_threads; t += THREADS) {
+        const struct releases *r = releases_by(uint32_t(t / launch_threads));
+        const uint32_t kept = sizeof r->stamp / sizeof *r->stamp;
+        if (!r || r->count > kept) /* they are not all there: no report without a proof */
             return true;
-    return r->count > kept; /* it did not keep them all: no report without a proof */
+        for (uint32_t i = 0; i < r->count; i++)
+            if (r->stamp[i] > stamp && r->stamp[i] < until)
+                return true;
+    }
+    return false;
 }
 
 void checker_atomic(struct counting *c, unsigned thread, bool reads, bool writes)
@@ -179,7 +184,21 @@ void checker_barrier(struct counting *c)
 {
     c->interval = ++stamp_now;
     if (releases_of == launch_number)
-        share_acquired(c, 0, MAX_THREADS, FULL_MASK);
+        share_acquired(c, 0, launch_threads, FULL_MASK);
+}
+
+/* Some lanes meet: what one of them knows to be past, all do from now on. */
+static void meet(struct counting *c, unsigned warp, uint32_t lanes)
+{
+    uint32_t past[WARP] = {};
+    for (uint32_t left = lanes; left; left &= left - 1)
+        for (unsigned i = 0; i < WARP; i++) {
+            const uint32_t known = c->past[warp * WARP + unsigned(__builtin_ctz(left))][i];
+            past[i] = lanes >> i & 1 ? stamp_now : known > past[i] ? known : past[i];
+        }
+    for (uint32_t left = lanes; left; left &= left - 1)
+        memcpy(c->past[warp * WARP + unsigned(__builtin_ctz(left))], past, sizeof past);
+    c->past_used = true;
 }
 
 void checker_syncwarp(struct counting *c, unsigned warp, uint32_t lanes, bool all)
@@ -187,12 +206,8 @@ void checker_syncwarp(struct counting *c, unsigned warp, uint32_t lanes, bool al
     ++stamp_now;
     if (all)
         c->warp_sync[warp] = stamp_now;
-    for (unsigned i = 0; i < WARP; i++) {
-        if (lanes >> i & 1) {
-            c->sync[warp * WARP + i] = stamp_now;
-            c->sync_lanes[warp * WARP + i] = lanes;
-        }
-    }
+    else
+        meet(c, warp, lanes);
     if (releases_of == launch_number)
         share_acquired(c, warp * WARP, WARP, lanes);
 }
@@ -238,11 +253,10 @@ static bool comes_before(const struct counting *c, unsigned i, bool shared, uint
     if (in_block < launch_threads) {
         if (in_block == i || stamp < c->interval)
             return true;
-        if (in_block / WARP == i / WARP &&
-            (stamp < c->warp_sync[i / WARP] || (stamp < c->sync[i] && (c->sync_lanes[i] >> in_block % WARP & 1))))
+        if (in_block / WARP == i / WARP && (stamp < c->warp_sync[i / WARP] || stamp < c->past[i][in_block % WARP]))
             return true;
     }
-    return released(other / launch_threads, stamp, c->acquired[i]);
+    return released(other, stamp, c->acquired[i]);
 }
 
 /* ---------------------------------------------------------------------------------------------- one lane */
@@ -255,6 +269,7 @@ struct look {
     uintptr_t address;
     unsigned bytes;
     bool shared, atomic;
+    bool whole; /* all of the word: no other thread's bytes are in it */
     uint16_t place;
 };
 
@@ -327,10 +342,10 @@ static __attribute__((noinline)) void look_at_read(const struct look *l, record 
     if (stamp_of(h->wrote) < least) {
         tell_uninitialised(l);
         h->wrote = record_of(least, thread_of(now), l->place); /* once is enough */
-    } else if (l->bytes >= 4 && !in_order(l, h->wrote)) {
+    } else if (l->whole && !in_order(l, h->wrote)) {
         tell_race(l, "reads", "writes", h->wrote);
     }
-    if (l->bytes < 4)
+    if (!l->whole)
         return;
     if (thread_of(h->read) == thread_of(now) || in_order(l, h->read)) {
         h->read = now;
@@ -347,7 +362,7 @@ static __attribute__((noinline)) void look_at_write(const struct look *l, record
         tell_out_of_bounds(l, true);
         return;
     }
-    if (l->bytes < 4 || l->atomic) {
+    if (!l->whole || l->atomic) {
         if (l->atomic && stamp_of(h->wrote) > FROM_HOST && !in_order(l, h->wrote))
             tell_race(l, "writes atomically", "writes", h->wrote);
         else /* content, but no plain write: nobody is in its way */
@@ -482,6 +497,7 @@ static void look_closely(struct look *l, const struct request *r, uint32_t lanes
                        place_text(r->site), offset % aligned);
         for (uint64_t w = offset / 4; w <= (uint64_t(offset) + r->bytes - 1) / 4 && base + w < words; w++) {
             l->word = base + w;
+            l->whole = 4 * w >= offset && 4 * w + 4 <= uint64_t(offset) + r->bytes;
             if (write)
                 look_at_write(l, now);
             else
@@ -493,8 +509,9 @@ static void look_closely(struct look *l, const struct request *r, uint32_t lanes
 void checker_look(struct counting *c, unsigned warp, const struct request *r, uint32_t lanes, bool dense)
 {
     const bool shared = r->base != memory_base, write = r->what & SEEN_WRITE;
-    struct look l = {c, warp * WARP, 0, 0, r->bytes, shared, bool(r->what & SEEN_ATOMIC), r->place};
-    if (dense && r->bytes >= 4 && r->offset[0] % r->bytes == 0 && !l.atomic) {
+    struct look l = {c, warp * WARP, 0, 0, r->bytes, shared, bool(r->what & SEEN_ATOMIC), true, r->place};
+    const bool odd = r->bytes < 4 || (r->bytes & (r->bytes - 1)) || l.atomic;
+    if (dense && !odd && r->offset[0] % r->bytes == 0) {
         const struct bounds bounds = {record(shared ? c->begun : FROM_HOST) << STAMP_AT,
                                       record(shared ? c->interval : launch_begun) << STAMP_AT};
         const uint64_t word = (r->base + r->offset[0] - memory_base) / 4;
@@ -507,7 +524,7 @@ void checker_look(struct counting *c, unsigned warp, const struct request *r, ui
     uint32_t off = 0;
     for (unsigned lane = 0; lane < WARP; lane++) /* those of absent lanes are of another execution, as well aligned */
         off |= r->offset[lane];
-    if (l.atomic || r->bytes < 4 || (off & (r->bytes - 1u)) || (r->bytes & (r->bytes - 1)))
+    if (odd || (off & (r->bytes - 1u)))
         look_closely(&l, r, lanes, write);
     else if (r->bytes == 4)
         write ? look_at_lanes<true, 1>(&l, r, lanes) : look_at_lanes<false, 1>(&l, r, lanes);

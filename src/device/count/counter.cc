@@ -187,6 +187,9 @@ void observe_block_begins(struct block *block, uint64_t index)
         if (c->launch)
             checker_mark(reinterpret_cast<uintptr_t>(block->shared), SHARED_BYTES, NOT_THERE);
         c->launch = launch_number;
+        if (c->past_used) /* within a launch stamps only grow: what is left of another block is past anyway */
+            memset(c->past, 0, sizeof c->past);
+        c->past_used = false;
         for (unsigned i = 0; i < shared_declaration_count; i++)
             declare(c, &shared_declarations[i]);
     }
@@ -194,7 +197,6 @@ void observe_block_begins(struct block *block, uint64_t index)
     c->interval = ++stamp_now;
     memset(c->active, 0, sizeof c->active);
     memset(c->acquired, 0, launch_threads * sizeof *c->acquired);
-    memset(c->sync, 0, launch_threads * sizeof *c->sync);
     memset(c->warp_sync, 0, sizeof c->warp_sync);
 }
 
@@ -274,29 +276,24 @@ void observe_barrier(struct block *b)
     barrier_opens(c);
 }
 
-void observe_meeting(struct block *b, unsigned first, uint32_t lanes, uint32_t mask)
+void observe_meeting(struct block *b, unsigned first, uint32_t lanes)
 {
     struct counting *c = b->counting;
-    const unsigned warp = first / WARP;
-    uint32_t live = 0;
-    for (unsigned lane = 0; lane < WARP && first + lane < launch_threads; lane++)
-        live |= uint32_t(b->state[first + lane] != ENDED) << lane;
-    const unsigned some = first + unsigned(__builtin_ctz(lanes));
-    const bool all = lanes == live;
-    if (all)
+    const unsigned warp = first / WARP, some = first + unsigned(__builtin_ctz(lanes));
+    bool living = true, all = true; /* do all lanes meet that live, that there are? */
+    for (unsigned lane = 0; lane < WARP && first + lane < launch_threads; lane++) {
+        if (lanes >> lane & 1)
+            continue;
+        all = false;
+        living = living && b->state[first + lane] == ENDED;
+    }
+    if (living)
         requests_close(c, warp);
     else
         requests_check(c, warp, lanes);
     counted->counts.warp_ops++;
     if (b->stop[some] == STOP_SYNCWARP)
-        checker_syncwarp(c, warp, lanes, all);
-    (void)mask;
-}
-
-void observe_thread_ends(struct block *b, unsigned thread)
-{
-    (void)b;
-    (void)thread;
+        checker_syncwarp(c, warp, lanes, all); /* an ended lane meets nobody */
 }
 
 /* Who waits where, when nobody can go on. */

@@ -16,7 +16,7 @@ static int report_count;
 /* What has been reported since reports_clear(). */
 struct reported {
     enum report_kind kind;
-    const char *kernel;
+    char kernel[sizeof(launch_counts::kernel)]; /* itself: the list of launches moves as it grows */
     uintptr_t site, other_site;
 };
 static struct reported reported[4 * MOST_REPORTS];
@@ -62,7 +62,9 @@ bool report_is_new(enum report_kind kind, uintptr_t site, uintptr_t other_site)
     }
     if (reported_count == 4 * MOST_REPORTS)
         return false;
-    reported[reported_count++] = {kind, launch_name, site, other_site};
+    struct reported *r = &reported[reported_count++];
+    *r = {kind, "", site, other_site};
+    snprintf(r->kernel, sizeof r->kernel, "%s", launch_name);
     count_report(kind);
     return true;
 }

@@ -46,11 +46,12 @@ struct counting {
     uintptr_t stop_site[MAX_THREADS];         /* of its last stop */
 
     /* Stamps. */
-    uint32_t begun;                                      /* of the block */
-    uint32_t interval;                                   /* of the last barrier, or the beginning */
-    uint32_t warp_sync[MAX_THREADS / WARP];              /* of the last __syncwarp of all lanes */
-    uint32_t sync[MAX_THREADS], sync_lanes[MAX_THREADS]; /* of the last one with any mask, and that mask */
-    uint32_t acquired[MAX_THREADS]; /* of the last atomic load that comes before what the thread does now */
+    uint32_t begun;                         /* of the block */
+    uint32_t interval;                      /* of the last barrier, or the beginning */
+    uint32_t warp_sync[MAX_THREADS / WARP]; /* of the last __syncwarp of all lanes */
+    uint32_t past[MAX_THREADS][WARP]; /* by lane of its warp: before it, what that lane did is past for this thread */
+    bool past_used;                   /* in this launch: by a __syncwarp of some lanes */
+    uint32_t acquired[MAX_THREADS];   /* of the last atomic load that comes before what the thread does now */
 
     uint64_t launch;        /* whose shared arrays its arena has */
     unsigned on_loop_stack; /* the thread that has left the plain loop, and has no stack of its own; or MAX_THREADS */

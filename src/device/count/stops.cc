@@ -325,7 +325,7 @@ extern "C" void count_copy_async(void *to, const void *from, size_t bytes, size_
     if (seen.on) {
         if (bytes > zeros)
             seen_access(reinterpret_cast<uintptr_t>(from), unsigned(bytes - zeros), SEEN_READ, site);
-        seen_access(reinterpret_cast<uintptr_t>(to), unsigned(bytes), SEEN_WRITE, site + 1);
+        seen_access(reinterpret_cast<uintptr_t>(to), unsigned(bytes), SEEN_WRITE, site - 1);
     }
     fiber_copy_async(count_now.thread, to, from, bytes, zeros);
 }
@@ -335,13 +335,16 @@ extern "C" void count_copy_commit(void)
     fiber_copy_commit(count_now.thread);
 }
 
+static uintptr_t wait_site; /* of the copies that are carried out now */
+
 extern "C" void count_copy_wait(unsigned prior)
 {
+    wait_site = SITE;
     fiber_copy_wait(count_now.thread, prior);
 }
 
 void observe_copied(void *to, size_t bytes)
 {
     if (seen.on)
-        checker_copied(seen.counting, count_now.thread, reinterpret_cast<uintptr_t>(to), unsigned(bytes), 0);
+        checker_copied(seen.counting, count_now.thread, reinterpret_cast<uintptr_t>(to), unsigned(bytes), wait_site);
 }

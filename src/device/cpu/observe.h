@@ -41,8 +41,7 @@ OBSERVE(void observe_shared_array([[maybe_unused]] const char *name, [[maybe_unu
 /* Threads under the general scheduler. */
 OBSERVE(void observe_barrier([[maybe_unused]] struct block *block)) /* all have come, nobody goes on yet */
 OBSERVE(void observe_meeting([[maybe_unused]] struct block *block, [[maybe_unused]] unsigned first,
-                             [[maybe_unused]] uint32_t lanes, [[maybe_unused]] uint32_t mask))
-OBSERVE(void observe_thread_ends([[maybe_unused]] struct block *block, [[maybe_unused]] unsigned thread))
+                             [[maybe_unused]] uint32_t lanes))
 OBSERVE(void observe_copied([[maybe_unused]] void *to, [[maybe_unused]] size_t bytes)) /* an asynchronous copy */
 OBSERVE(void observe_deadlock([[maybe_unused]] struct block *block))
 

@@ -477,7 +477,7 @@ static void warp_completes(struct block *b, unsigned i)
         }
     }
     worker_own->meetings++;
-    observe_meeting(b, first, lanes, mask);
+    observe_meeting(b, first, lanes);
     b->mixed_exchanges = true;
     for (unsigned lane = 0; lane < WARP; lane++) {
         if (lanes >> lane & 1) {
