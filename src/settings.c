@@ -410,7 +410,7 @@ static const struct option {
     {"schedule", 0, "ORDER", "CPU device: order of threads and blocks: ascending, descending or a seed", set_schedule},
     {"in-place", 0, NULL, "let the output be the input, where the algorithm can", set_in_place},
     {"offset", 0, "0|1", "misalign input and output by so many elements", set_offset},
-    {"values", 0, "V,V", "the numbers, in place of --input; the answer is one line", set_values},
+    {"values", 0, "V,V", "the numbers", set_values},
     {"input", 0, "FILE", "one number a line, or - for standard input", set_input},
     {"raw", 0, NULL, "binary in, binary out, in the byte order of this machine", set_raw},
     {"table", 0, NULL, "a table for people, and no files", set_table},
@@ -434,9 +434,11 @@ static const char *default_of(const struct verb *verb, const char *name)
         const char *verb, *option, *text;
     } defaults[] = {
         {"scan", "algorithms", "the first of the list"},
+        {"trace", "algorithms", "none: one is to be named"},
         {"", "algorithms", "all"},
         {"bench", "sizes", "2^10:2^28 on a GPU, 2^10:2^20 on the CPU device"},
         {"count", "sizes", "2^10:2^20"},
+        {"trace", "sizes", "8, or as many as there are values"},
         {"check", "sizes", "every size at which an algorithm could go wrong, up to about 10^6"},
         {"check", "type", "all"},
         {"", "type", "i32"},
@@ -445,6 +447,7 @@ static const char *default_of(const struct verb *verb, const char *name)
         {"", "kind", "exclusive"},
         {"check", "op", "all"},
         {"", "op", "sum"},
+        {"trace", "threads", "the fewest that the algorithm accepts"},
         {"", "threads", "each algorithm's own choice"},
         {"", "seed", "1"},
         {"", "device", "0"},
@@ -463,6 +466,7 @@ static const char *default_of(const struct verb *verb, const char *name)
         {"", "schedule", "ascending"},
         {"", "offset", "0"},
         {"", "input", "-"},
+        {"trace", "values", "3,1,4,1,5,9,2,6, repeated"},
     };
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         if (!strcmp(defaults[i].option, name) && (!*defaults[i].verb || !strcmp(defaults[i].verb, verb->name)))
