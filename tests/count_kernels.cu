@@ -508,8 +508,18 @@ static void test_additions_alone()
                : "other counts than 120 and 0");
 }
 
+/* Block b has looked at b tiles before its own. */
+static __global__ void looks_back(int *out)
+{
+    out[number()] = 1;
+    if (threadIdx.x == 0)
+        count_lookback(blockIdx.x);
+}
+
 static void test_synchronisation()
 {
+    counts("tiles that were looked back at", {{"lookbacks", 7}, {"lookback_tiles", 21}, {"lookback_max", 6}},
+           [] { launch(looks_back, 7, 32, unset<int>(224)); });
     counts("barriers of blocks, operations of warps", {{"barriers", 15}, {"warp_ops", 8 * 3 * 5}, {"atomics", 0}},
            [] { launch(operations, 5, 96, unset<int>(480)); });
     counts("operations of half a warp", {{"barriers", 0}, {"warp_ops", 4 * 2 * 3}},

@@ -8,6 +8,7 @@
  *     launch_memcpy(to, from, bytes)                      cudaMemcpyAsync, device to device
  *     launch_memset(to, byte, bytes)                      cudaMemsetAsync
  *     SHARED(T, name, count)                              __shared__ T name[count];
+ *     count_lookback(tiles)                               a tile has looked at so many before it: for the count build
  *
  * All of them go to the harness's stream and are counted as launches. A kernel name with a comma in its template
  * arguments needs parentheses: launch((scan_tile<Op, 4>), ...). cuda::atomic_ref is in device/atomic.cuh.
@@ -73,6 +74,7 @@ static __device__ __forceinline__ void count_addition()
 {
     atomicAdd(&additions_here, 1ull);
 }
+[[maybe_unused]] static __device__ __forceinline__ void count_lookback(uint64_t) {}
 
 #else
 #include "device/cpu/words.cuh"

@@ -50,6 +50,7 @@ void count_enter_block(uint64_t block);
 void count_addition(void);
 uint64_t count_step(uint64_t length);
 uint32_t count_expression(uint32_t left, uint32_t right);
+void count_lookback(uint64_t tiles);
 }
 
 /* ---------------------------------------------------------------------------------------------- stops */

@@ -313,6 +313,7 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
 {
     worker.additions++;
 }
+[[maybe_unused]] static __forceinline__ void count_lookback(uint64_t) {}
 
 extern bool cpu_counts_additions;
 template <class F> static inline void with_counting(F f)
