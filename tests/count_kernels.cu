@@ -143,6 +143,16 @@ template <class T> static void strides(const char *type, uint64_t least, std::in
     }
 }
 
+/* A struct of 12 bytes goes word by word, whoever is missing. */
+static __global__ void threes(int *out, unsigned lanes)
+{
+    SHARED(int3, cells, 32);
+    int3 x = make_int3(1, 2, 3);
+    if (threadIdx.x < lanes)
+        cells[threadIdx.x] = x;
+    out[threadIdx.x] = 1;
+}
+
 /* Cell (lane * factor / 32) * step. */
 static __global__ void broadcast(int *out, unsigned factor, unsigned step)
 {
@@ -269,6 +279,10 @@ static void test_shared()
     strides<uint4>("uint4", 4, {{"1", 4}, {"2", 8}, {"4", 16}, {"8", 32}, {"9", 4}, {"32", 32}, {"33", 4}});
     strides<short>("short", 1, {{"1", 1}, {"2", 1}, {"4", 2}});
     strides<char>("char", 1, {{"1", 1}, {"4", 1}, {"8", 2}});
+    for (unsigned lanes : {32u, 31u, 16u})
+        counts("structs of 12 bytes in shared memory",
+               {{"shared_stores", lanes}, {"shared_requests", 1}, {"shared_wavefronts", 3}, {"bank_conflicts", 0}},
+               [=] { launch(threes, 1, 32, unset<int>(32), lanes); });
     broadcasts("a broadcast is one wavefront", 0, 0, 1);
     broadcasts("two words of one bank are two wavefronts", 2, 32, 2);
     broadcasts("two words of two banks are one", 2, 33, 1);
@@ -325,6 +339,26 @@ static void turns(const char *name, enum meeting meeting, uint64_t requests, uin
     });
 }
 
+/* Which half of the warp ends first is a matter of the order. */
+static __global__ void halves_alone(const int *in, int *out)
+{
+    unsigned lane = threadIdx.x;
+    int x = 0;
+    for (unsigned turn = 0; turn < 4; turn++) {
+        x += in[(lane + turn) % 32];
+        __syncwarp(lane < 16 ? 0xffffu : 0xffff0000u);
+    }
+    out[lane] = x;
+}
+
+static __global__ void long_loop(const int *in, int *out, unsigned rounds)
+{
+    int x = 0;
+    for (unsigned k = 0; k < rounds; k++)
+        x += in[k * 32 + threadIdx.x];
+    out[threadIdx.x] = x;
+}
+
 static __global__ void exchange_rounds(int *out, int rounds)
 {
     SHARED(int, cells, 256);
@@ -378,6 +412,15 @@ static void test_requests()
     turns("unless their warp has met in between", WARP_MEETS, 2, 8);
     turns("or their block", BLOCK_MEETS, 2, 8);
     turns("half a warp that meets is not all of it", HALVES_MEET, 1, 4);
+    counts("halves that go their own way", {{"global_loads", 128}, {"global_load_requests", 4}}, [] {
+        int *in = filled<int>(32), *out = unset<int>(32);
+        launch(halves_alone, 1, 32, in, out);
+    });
+    counts("thousands of requests before a warp meets",
+           {{"global_loads", 96000}, {"global_load_requests", 3000}, {"global_load_sectors", 12000}}, [] {
+               int *in = filled<int>(96000), *out = unset<int>(32);
+               launch(long_loop, 1, 32, in, out, 3000u);
+           });
     counts("a loop with barriers",
            {{"shared_stores", 4 * 96 * 2},
             {"shared_loads", 4 * 96 * 2},

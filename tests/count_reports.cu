@@ -72,6 +72,63 @@ static __global__ void read_unset_cells(int *out, unsigned set)
     out[number()] = cells[63 - t]; /* here: unset cell */
 }
 
+/* memcpy and memset have no line. */
+template <class F> static void bulk_reports(const char *name, const char *kind, const char *text, F f)
+{
+    const struct report *list;
+    char why[700] = "";
+    reopen(&orders[0]);
+    counter->begin(true);
+    f();
+    counter->end();
+    const int count = counter->reports(&list);
+    if (count != 1 || strcmp(list[0].kind, kind) || !strstr(list[0].text, text))
+        snprintf(why, sizeof why, "%d reports: %s", count, count ? list[0].text : "");
+    result(name, why);
+}
+
+template <unsigned I> static __global__ void one_of_many(int *data)
+{
+    unsigned i = threadIdx.x;
+    int a = data[i + I], b = data[i + 2 * I], c = data[i + 3 * I];
+    data[i + I] = b;
+    data[i + 2 * I] = c;
+    data[i + 3 * I] = a;
+}
+
+/* More places than the checker has numbers for, in many launches. */
+template <unsigned COUNT> static void launch_many(int *data)
+{
+    if constexpr (COUNT > 0) {
+        launch(one_of_many<COUNT>, 1, 1, data);
+        launch_many<COUNT - 1>(data);
+    }
+}
+
+static void test_bulk()
+{
+    bulk_reports("a memset behind an array", "out-of-bounds", "memset writes 260 bytes",
+                 [] { launch_memset(filled<int>(64), 0, 65 * sizeof(int)); });
+    bulk_reports("a memcpy from behind an array", "out-of-bounds", "memcpy reads 260 bytes", [] {
+        int *from = filled<int>(64);
+        launch_memcpy(filled<int>(65), from, 65 * sizeof(int));
+    });
+    bulk_reports("a memcpy from the host", "host-pointer", "memcpy reads 256 bytes", [] {
+        int host[64] = {};
+        launch_memcpy(filled<int>(64), host, sizeof host);
+    });
+    quiet("a memcpy of bytes that share a word with others", [] {
+        char *from = filled<char>(64), *to = unset<char>(64);
+        launch_memset(to, 0, 1);
+        launch_memcpy(to + 1, from + 3, 60);
+        launch(load_at, 1, 15, reinterpret_cast<int *>(to), unset<int>(64), 0);
+    });
+    reports("a report after thousands of places", {{"out-of-bounds", "load at"}}, [] {
+        launch_many<350>(filled<int>(3 * 350 + 1));
+        launch(load_at, 1, 64, filled<int>(64), unset<int>(64), 1);
+    });
+}
+
 static void test_addresses()
 {
     reports("a load behind an array", {{"out-of-bounds", "load at"}}, [] {
@@ -710,6 +767,7 @@ static void test_asynchronous()
 static void test_all()
 {
     test_addresses();
+    test_bulk();
     test_meetings();
     test_races();
     test_asynchronous();

@@ -103,10 +103,11 @@ void checker_mark(uintptr_t address, uint64_t bytes, uint32_t stamp)
 
 void checker_move(uintptr_t to, uintptr_t from, uint64_t bytes)
 {
-    const uint64_t t = (to - memory_base) / 4, f = (from - memory_base) / 4;
-    for (uint64_t w = 0; w < (bytes + 3) / 4; w++)
-        histories[t + w].wrote =
-            record_of(stamp_of(histories[f + w].wrote) == NO_CONTENT ? NO_CONTENT : FROM_HOST, 0, 0);
+    const uint64_t start = to - memory_base, f = (from - memory_base) / 4, last = (from - memory_base + bytes - 1) / 4;
+    for (uint64_t w = 0; bytes && start / 4 + w < (start + bytes + 3) / 4; w++) {
+        const record source = histories[f + w < last ? f + w : last].wrote;
+        histories[start / 4 + w].wrote = record_of(stamp_of(source) == NO_CONTENT ? NO_CONTENT : FROM_HOST, 0, 0);
+    }
 }
 
 void checker_trust(void)
@@ -583,10 +584,34 @@ void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t
                    place_text(site), reinterpret_cast<void *>(address));
 }
 
+bool checker_bulk(uintptr_t address, uint64_t bytes, bool write)
+{
+    const uint64_t offset = address - memory_base;
+    const char *does = write ? "writes" : "reads";
+    if (offset >= memory_device_bytes || bytes > memory_device_bytes - offset) {
+        if (report_is_new(HOST_POINTER, write, 0))
+            report_add(HOST_POINTER, "%s %s %llu bytes through a host pointer (%p)", launch_name, does,
+                       static_cast<unsigned long long>(bytes), reinterpret_cast<void *>(address));
+        return false;
+    }
+    for (uint64_t w = offset / 4; w < (offset + bytes + 3) / 4; w++) {
+        if (stamp_of(histories[w].wrote) != NOT_THERE)
+            continue;
+        if (report_is_new(OUT_OF_BOUNDS, write, 0))
+            report_add(OUT_OF_BOUNDS, "%s %s %llu bytes of global memory, of which byte %llu is in no array",
+                       launch_name, does, static_cast<unsigned long long>(bytes),
+                       static_cast<unsigned long long>(4 * w > offset ? 4 * w - offset : 0));
+        return false;
+    }
+    return true;
+}
+
 void checker_copied(struct counting *c, unsigned thread, uintptr_t to, unsigned bytes, uintptr_t site)
 {
     struct request r = {};
     const bool shared = to - memory_base >= memory_device_bytes;
+    if (shared && to - reinterpret_cast<uintptr_t>(c->block->shared) >= SHARED_BYTES)
+        return; /* reported when it was begun */
     r.site = site;
     r.base = shared ? reinterpret_cast<uintptr_t>(c->block->shared) : memory_base;
     r.place = place_of(site);

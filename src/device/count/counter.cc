@@ -112,6 +112,11 @@ void observe_launch(const char *kernel, uint64_t blocks, uint64_t threads)
     launch_stack_low = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - LAUNCH_STACK;
     shared_declaration_count = 0;
     checker_launch();
+    if (places_renew()) { /* between launches no block is resident */
+        requests_forget_sites(worker_own->loop_block->counting);
+        for (unsigned i = 0; i < worker_own->spare_count; i++)
+            requests_forget_sites(worker_own->spare[i]->counting);
+    }
     seen.on = memory_wanted;
 }
 
@@ -130,10 +135,11 @@ void observe_launched(void)
 void observe_memcpy(void *to, const void *from, size_t bytes)
 {
     begin_launch("memcpy", 0, 0);
-    if (memory_wanted) {
-        requests_count_bulk(reinterpret_cast<uintptr_t>(from), bytes, false);
-        requests_count_bulk(reinterpret_cast<uintptr_t>(to), bytes, true);
-        checker_move(reinterpret_cast<uintptr_t>(to), reinterpret_cast<uintptr_t>(from), bytes);
+    const auto source = reinterpret_cast<uintptr_t>(from), target = reinterpret_cast<uintptr_t>(to);
+    if (memory_wanted && bytes && checker_bulk(source, bytes, false) && checker_bulk(target, bytes, true)) {
+        requests_count_bulk(source, bytes, false);
+        requests_count_bulk(target, bytes, true);
+        checker_move(target, source, bytes);
     }
     end_launch();
 }
@@ -141,7 +147,7 @@ void observe_memcpy(void *to, const void *from, size_t bytes)
 void observe_memset(void *to, size_t bytes)
 {
     begin_launch("memset", 0, 0);
-    if (memory_wanted) {
+    if (memory_wanted && bytes && checker_bulk(reinterpret_cast<uintptr_t>(to), bytes, true)) {
         requests_count_bulk(reinterpret_cast<uintptr_t>(to), bytes, true);
         observe_host_write(to, bytes);
     }
@@ -280,20 +286,15 @@ void observe_meeting(struct block *b, unsigned first, uint32_t lanes)
 {
     struct counting *c = b->counting;
     const unsigned warp = first / WARP, some = first + unsigned(__builtin_ctz(lanes));
-    bool living = true, all = true; /* do all lanes meet that live, that there are? */
-    for (unsigned lane = 0; lane < WARP && first + lane < launch_threads; lane++) {
-        if (lanes >> lane & 1)
-            continue;
-        all = false;
-        living = living && b->state[first + lane] == ENDED;
-    }
-    if (living)
+    const uint32_t there = launch_threads - first < WARP ? (1u << (launch_threads - first)) - 1 : FULL_MASK;
+    /* By the mask, not by who still lives: whether others have ended is a matter of the order. */
+    if (!(there & ~b->mask[some]))
         requests_close(c, warp);
     else
         requests_check(c, warp, lanes);
     counted->counts.warp_ops++;
     if (b->stop[some] == STOP_SYNCWARP)
-        checker_syncwarp(c, warp, lanes, all); /* an ended lane meets nobody */
+        checker_syncwarp(c, warp, lanes, lanes == there); /* an ended lane meets nobody */
 }
 
 /* Who waits where, when nobody can go on. */

@@ -91,7 +91,7 @@ static void atomic(const volatile void *pointer, unsigned bytes, unsigned what, 
     for (unsigned way : {unsigned(SEEN_READ), unsigned(SEEN_WRITE)})
         if (what & way) /* the two ways of a read-modify-write are two requests */
             access(const_cast<void *>(pointer), bytes, way | SEEN_ATOMIC, site - (way == SEEN_WRITE));
-    requests_check(c, thread / WARP, 1u << thread % WARP);
+    requests_check_running(c);
     checker_atomic(c, thread, what & SEEN_READ, what & SEEN_WRITE);
 }
 

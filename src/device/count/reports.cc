@@ -83,7 +83,7 @@ void report_add(enum report_kind kind, const char *format, ...)
 
 /* ---------------------------------------------------------------------------------------------- places */
 
-/* Sites of requests, numbered as they come; beyond 2046 they share the last number. */
+/* Sites of requests, numbered as they come; beyond 2046 in a launch they share the last number, that of no site. */
 static uintptr_t sites[1 << 11];
 static unsigned site_count = 1;
 static uint16_t site_table[1 << 13]; /* open addressing */
@@ -105,6 +105,15 @@ uint16_t place_of(uintptr_t site)
 uintptr_t site_of(uint16_t place)
 {
     return sites[place];
+}
+
+bool places_renew(void)
+{
+    if (site_count < 1 << 10)
+        return false;
+    site_count = 1;
+    memset(site_table, 0, sizeof site_table);
+    return true;
 }
 
 static int load_address(struct dl_phdr_info *info, size_t, void *address)
@@ -146,6 +155,8 @@ const char *place_text(uintptr_t site)
         char text[96];
     } known[64];
     static unsigned next;
+    if (!site)
+        return "one of too many places";
     for (unsigned i = 0; i < 64; i++)
         if (known[i].site == site)
             return known[i].text;

@@ -169,10 +169,28 @@ static unsigned passes(const struct request *r, uint32_t lanes)
     return most;
 }
 
+/* A struct of an odd size goes word by word. */
+static void count_words(struct request r, struct counts *counts)
+{
+    const unsigned words = (r.bytes + 3u) / 4;
+    r.bytes = 4;
+    for (unsigned k = 0; k < words; k++) {
+        const unsigned most = passes(&r, r.lanes);
+        counts->shared_wavefronts += most;
+        counts->bank_conflicts += most - 1;
+        for (unsigned lane = 0; lane < WARP; lane++)
+            r.offset[lane] += 4;
+    }
+}
+
 /* Wide types go in groups of lanes whose words fill the banks once. */
 static void count_wavefronts(const struct request *r, bool dense, struct counts *counts)
 {
     const unsigned words = r->bytes > 4 ? r->bytes / 4 : 1, group = WARP / words;
+    if (r->bytes & (r->bytes - 1)) {
+        count_words(*r, counts);
+        return;
+    }
     if (dense && r->bytes >= 4) {
         counts->shared_wavefronts += words;
         return;
@@ -233,8 +251,24 @@ void requests_close(struct counting *c, unsigned warp)
         count_request(r, dense);
         r->lanes = r->checked = 0;
     }
+    c->closings[warp]++;
     for (unsigned i = 0; i < WARP; i++)
         c->cursor[warp * WARP + i] = first;
+}
+
+void requests_check_running(struct counting *c)
+{
+    const unsigned thread = count_now.thread, warp = thread / WARP;
+    struct looked *looked = &c->looked[thread];
+    /* All before it are the thread's, and have been looked at. */
+    struct request *r = looked->closing == c->closings[warp] ? looked->before : c->requests[warp];
+    for (; r->lanes && r != count_now.cursor; r++) {
+        if (r->lanes & ~r->checked & count_now.bit)
+            checker_look(c, warp, r, count_now.bit, false);
+        r->checked |= r->lanes & count_now.bit;
+    }
+    if (r == count_now.cursor)
+        *looked = {r, c->closings[warp]};
 }
 
 void requests_check(struct counting *c, unsigned warp, uint32_t lanes)
@@ -252,9 +286,17 @@ void requests_forget(struct counting *c)
     for (unsigned warp = 0; warp < MAX_THREADS / WARP; warp++) {
         for (struct request *r = c->requests[warp]; r->lanes; r++)
             r->lanes = r->checked = 0;
+        c->closings[warp]++;
         for (unsigned i = 0; i < WARP; i++)
             c->cursor[warp * WARP + i] = c->requests[warp];
     }
+}
+
+void requests_forget_sites(struct counting *c)
+{
+    for (unsigned warp = 0; warp < MAX_THREADS / WARP; warp++)
+        for (struct request *r = c->requests[warp]; r->site; r++)
+            r->site = 0;
 }
 
 void requests_open(uint32_t *loaded, uint32_t *stored)

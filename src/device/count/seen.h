@@ -33,7 +33,13 @@ struct alignas(64) request {
 };
 
 /* A warp with more requests than this since its lanes last met is counted in parts. */
-constexpr unsigned REQUESTS = 512;
+constexpr unsigned REQUESTS = 4096;
+
+/* How far the checker has looked at what a thread has done since its warp last met. */
+struct looked {
+    struct request *before;
+    uint32_t closing; /* of the warp: else not at all */
+};
 
 /* What is kept for every struct block. */
 struct counting {
@@ -42,8 +48,10 @@ struct counting {
     uint32_t first_thread;                    /* number in the grid of its thread 0 */
     struct request (*requests)[REQUESTS + 1]; /* of each warp, those with lanes first, an empty one at the end */
     struct request *cursor[MAX_THREADS];      /* where the thread will probably go on */
-    uint32_t active[MAX_THREADS / WARP];      /* lanes that have made an addition */
-    uintptr_t stop_site[MAX_THREADS];         /* of its last stop */
+    uint32_t closings[MAX_THREADS / WARP];
+    struct looked looked[MAX_THREADS];
+    uint32_t active[MAX_THREADS / WARP]; /* lanes that have made an addition */
+    uintptr_t stop_site[MAX_THREADS];    /* of its last stop */
 
     /* Stamps. */
     uint32_t begun;                         /* of the block */
@@ -113,9 +121,13 @@ static inline __attribute__((always_inline)) void seen_access(uintptr_t address,
 
 /* All lanes of the warp have met: counts and checks its requests. */
 void requests_close(struct counting *counting, unsigned warp);
+/* The thread that runs orders what it has done: checks that. */
+void requests_check_running(struct counting *counting);
 /* Some have: checks what these have done. */
 void requests_check(struct counting *counting, unsigned warp, uint32_t lanes);
 void requests_forget(struct counting *counting);
+/* The numbers of their sites are no longer true. */
+void requests_forget_sites(struct counting *counting);
 /* For every sector of the device's memory the last launch that has loaded or stored there. */
 void requests_open(uint32_t *loaded, uint32_t *stored);
 /* Loads and stores of a memcpy or memset. */
@@ -132,6 +144,8 @@ void checker_move(uintptr_t to, uintptr_t from, uint64_t bytes);
 /* What has no content but may have been written unseen has content from now on. */
 void checker_trust(void);
 /* dense: all 32 lanes, side by side. */
+/* Does a memcpy or memset keep to the device's arrays? If not, says so. */
+bool checker_bulk(uintptr_t address, uint64_t bytes, bool write);
 void checker_look(struct counting *counting, unsigned warp, const struct request *request, uint32_t lanes, bool dense);
 void checker_copied(struct counting *counting, unsigned thread, uintptr_t to, unsigned bytes, uintptr_t site);
 void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t site);
@@ -146,6 +160,8 @@ void checker_launch(void);
 /* The number of a site, and the site again. */
 uint16_t place_of(uintptr_t site);
 uintptr_t site_of(uint16_t place);
+/* Few numbers are left: then they begin anew, and true is returned. */
+bool places_renew(void);
 
 enum report_kind {
     RACE_SHARED,
