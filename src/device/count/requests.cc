@@ -170,8 +170,9 @@ static unsigned passes(const struct request *r, uint32_t lanes)
 }
 
 /* A struct of an odd size goes word by word. */
-static void count_words(struct request r, struct counts *counts)
+static void count_words(const struct request *request, struct counts *counts)
 {
+    struct request r = *request;
     const unsigned words = (r.bytes + 3u) / 4;
     r.bytes = 4;
     for (unsigned k = 0; k < words; k++) {
@@ -188,7 +189,7 @@ static void count_wavefronts(const struct request *r, bool dense, struct counts 
 {
     const unsigned words = r->bytes > 4 ? r->bytes / 4 : 1, group = WARP / words;
     if (r->bytes & (r->bytes - 1)) {
-        count_words(*r, counts);
+        count_words(r, counts);
         return;
     }
     if (dense && r->bytes >= 4) {
