@@ -101,15 +101,6 @@ void checker_mark(uintptr_t address, uint64_t bytes, uint32_t stamp)
         words_used = end;
 }
 
-void checker_move(uintptr_t to, uintptr_t from, uint64_t bytes)
-{
-    const uint64_t start = to - memory_base, f = (from - memory_base) / 4, last = (from - memory_base + bytes - 1) / 4;
-    for (uint64_t w = 0; bytes && start / 4 + w < (start + bytes + 3) / 4; w++) {
-        const record source = histories[f + w < last ? f + w : last].wrote;
-        histories[start / 4 + w].wrote = record_of(stamp_of(source) == NO_CONTENT ? NO_CONTENT : FROM_HOST, 0, 0);
-    }
-}
-
 void checker_trust(void)
 {
     for (uint64_t w = 0; w < words_used; w++)
@@ -584,26 +575,60 @@ void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t
                    place_text(site), reinterpret_cast<void *>(address));
 }
 
-bool checker_bulk(uintptr_t address, uint64_t bytes, bool write)
+bool checker_inside(uintptr_t address, uint64_t bytes, bool write)
 {
     const uint64_t offset = address - memory_base;
-    const char *does = write ? "writes" : "reads";
-    if (offset >= memory_device_bytes || bytes > memory_device_bytes - offset) {
-        if (report_is_new(HOST_POINTER, write, 0))
-            report_add(HOST_POINTER, "%s %s %llu bytes through a host pointer (%p)", launch_name, does,
-                       static_cast<unsigned long long>(bytes), reinterpret_cast<void *>(address));
-        return false;
-    }
+    if (offset < memory_device_bytes && bytes <= memory_device_bytes - offset)
+        return true;
+    if (report_is_new(HOST_POINTER, write, 0))
+        report_add(HOST_POINTER, "%s %s %llu bytes through a host pointer (%p)", launch_name,
+                   write ? "writes" : "reads", static_cast<unsigned long long>(bytes),
+                   reinterpret_cast<void *>(address));
+    return false;
+}
+
+/* Some words of the range may be in no array. */
+static void look_at_range(uint64_t offset, uint64_t bytes, bool write)
+{
     for (uint64_t w = offset / 4; w < (offset + bytes + 3) / 4; w++) {
         if (stamp_of(histories[w].wrote) != NOT_THERE)
             continue;
         if (report_is_new(OUT_OF_BOUNDS, write, 0))
             report_add(OUT_OF_BOUNDS, "%s %s %llu bytes of global memory, of which byte %llu is in no array",
-                       launch_name, does, static_cast<unsigned long long>(bytes),
+                       launch_name, write ? "writes" : "reads", static_cast<unsigned long long>(bytes),
                        static_cast<unsigned long long>(4 * w > offset ? 4 * w - offset : 0));
-        return false;
+        return;
     }
-    return true;
+}
+
+void checker_move(uintptr_t to, uintptr_t from, uint64_t bytes)
+{
+    const uint64_t t = to - memory_base, f = from - memory_base, last = (f + bytes - 1) / 4;
+    bool there = true;
+    for (uint64_t w = 0; t / 4 + w < (t + bytes + 3) / 4; w++) {
+        const record source = histories[f / 4 + w < last ? f / 4 + w : last].wrote;
+        record *target = &histories[t / 4 + w].wrote;
+        there = there && source && *target;
+        if (*target)
+            *target = record_of(stamp_of(source) == NO_CONTENT ? NO_CONTENT : FROM_HOST, 0, 0);
+    }
+    if (!there) {
+        look_at_range(f, bytes, false);
+        look_at_range(t, bytes, true);
+    }
+}
+
+void checker_set(uintptr_t to, uint64_t bytes)
+{
+    const uint64_t t = to - memory_base;
+    bool there = true;
+    for (uint64_t w = t / 4; w < (t + bytes + 3) / 4; w++) {
+        there = there && histories[w].wrote;
+        if (histories[w].wrote)
+            histories[w].wrote = record_of(FROM_HOST, 0, 0);
+    }
+    if (!there)
+        look_at_range(t, bytes, true);
 }
 
 void checker_copied(struct counting *c, unsigned thread, uintptr_t to, unsigned bytes, uintptr_t site)

@@ -136,7 +136,7 @@ void observe_memcpy(void *to, const void *from, size_t bytes)
 {
     begin_launch("memcpy", 0, 0);
     const auto source = reinterpret_cast<uintptr_t>(from), target = reinterpret_cast<uintptr_t>(to);
-    if (memory_wanted && bytes && checker_bulk(source, bytes, false) && checker_bulk(target, bytes, true)) {
+    if (memory_wanted && bytes && checker_inside(source, bytes, false) && checker_inside(target, bytes, true)) {
         requests_count_bulk(source, bytes, false);
         requests_count_bulk(target, bytes, true);
         checker_move(target, source, bytes);
@@ -147,9 +147,10 @@ void observe_memcpy(void *to, const void *from, size_t bytes)
 void observe_memset(void *to, size_t bytes)
 {
     begin_launch("memset", 0, 0);
-    if (memory_wanted && bytes && checker_bulk(reinterpret_cast<uintptr_t>(to), bytes, true)) {
-        requests_count_bulk(reinterpret_cast<uintptr_t>(to), bytes, true);
-        observe_host_write(to, bytes);
+    const auto target = reinterpret_cast<uintptr_t>(to);
+    if (memory_wanted && bytes && checker_inside(target, bytes, true)) {
+        requests_count_bulk(target, bytes, true);
+        checker_set(target, bytes);
     }
     end_launch();
 }

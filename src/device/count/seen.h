@@ -140,12 +140,13 @@ constexpr uint32_t NOT_THERE = 0, NO_CONTENT = 1, FROM_HOST = 2, FIRST_STAMP = 3
 void checker_open(void);
 void checker_close(void);
 void checker_mark(uintptr_t address, uint64_t bytes, uint32_t stamp);
+/* A memcpy and a memset, both inside the device's memory; what is in no array is reported, and stays so. */
+bool checker_inside(uintptr_t address, uint64_t bytes, bool write); /* if not, reports it */
 void checker_move(uintptr_t to, uintptr_t from, uint64_t bytes);
+void checker_set(uintptr_t to, uint64_t bytes);
 /* What has no content but may have been written unseen has content from now on. */
 void checker_trust(void);
 /* dense: all 32 lanes, side by side. */
-/* Does a memcpy or memset keep to the device's arrays? If not, says so. */
-bool checker_bulk(uintptr_t address, uint64_t bytes, bool write);
 void checker_look(struct counting *counting, unsigned warp, const struct request *request, uint32_t lanes, bool dense);
 void checker_copied(struct counting *counting, unsigned thread, uintptr_t to, unsigned bytes, uintptr_t site);
 void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t site);
