@@ -27,6 +27,7 @@ struct raw_event {
     char kernel[64];
     int launch, barrier, raw; /* raw -1: nothing changed */
     uint64_t block;
+    uint32_t named; /* numbers below were given to cells before */
     uint32_t *before, *after;
 };
 
@@ -40,8 +41,8 @@ struct capture {
     int event_count, event_room;
     int launches;
     struct trace_expression *cells; /* by number, from FIRST_CELL on */
-    uint32_t next_cell;
-    uint64_t *blocks; /* that have come to a barrier in this launch, and how often */
+    uint32_t next_cell, named;      /* the next number for a cell; the first one of this launch or barrier */
+    uint64_t *blocks;               /* that have come to a barrier in this launch, and how often */
     int *barriers;
     int block_count;
     bool full;
@@ -122,6 +123,7 @@ static struct raw_event *add_event(struct capture *capture, const char *kernel)
     struct raw_event *event = &capture->events[capture->event_count++];
     memset(event, 0, sizeof *event);
     event->launch = capture->launches;
+    event->named = capture->named;
     event->raw = -1;
     snprintf(event->kernel, sizeof event->kernel, "%s", kernel);
     return event;
@@ -132,8 +134,17 @@ static struct raw_event *add_event(struct capture *capture, const char *kernel)
 static bool look(struct capture *capture, int raw, uint32_t *cells, const char *kernel, int barrier, uint64_t block)
 {
     struct raw *array = &capture->raws[raw];
+    bool again = false;
+    /* A thread that keeps its value in a register may store it again: the cell holds what it held. */
+    for (uint64_t c = 0; barrier && c < array->cells; c++) {
+        uint32_t held = array->held[c];
+        if (held >= FIRST_CELL && held < LEAVES && capture->cells[held - FIRST_CELL].left == cells[c]) {
+            again |= cells[c] != held;
+            cells[c] = held;
+        }
+    }
     if (!memcmp(cells, array->held, array->cells * sizeof *cells))
-        return false;
+        return again;
     struct raw_event *event = add_event(capture, kernel);
     event->raw = raw;
     event->barrier = barrier;
@@ -149,6 +160,7 @@ static void on_launched(void *arg, const char *kernel)
 {
     struct capture *capture = arg;
     int events = capture->event_count;
+    capture->named = capture->next_cell;
     /* Barriers do not know their kernel's name. */
     capture->launches++;
     for (int e = 0; e < events; e++)
@@ -212,6 +224,7 @@ static void on_barrier(void *arg, uint64_t block, const struct shared_view *arra
 {
     struct capture *capture = arg;
     int barrier = barrier_number(capture, block), events = capture->event_count;
+    capture->named = capture->next_cell;
     capture->launches++; /* the one that is under way */
     for (int i = 0; i < count; i++) {
         if (arrays[i].element_bytes != sizeof(uint32_t) || !arrays[i].count)
@@ -390,6 +403,15 @@ uint64_t trace_span(const struct trace *trace, uint32_t expression, uint64_t *fi
     return meaning.count == TRACE_NOTHING ? UNKNOWN : meaning.count;
 }
 
+bool trace_is_past(const struct trace *trace, const struct trace_event *event, uint32_t expression)
+{
+    const struct trace_expression *e = &trace->expressions[expression];
+    for (uint32_t later = expression + 1; later < event->named; later++)
+        if (trace->expressions[later].array == e->array && trace->expressions[later].cell == e->cell)
+            return true;
+    return false;
+}
+
 bool trace_is_right(const struct trace *trace, enum kind kind, uint64_t *first_wrong)
 {
     for (uint64_t i = 0; i < trace->n; i++) {
@@ -497,6 +519,7 @@ static void keep_event(struct trace *trace, const struct raw_event *raw, int arr
     event->launch = raw->launch;
     event->barrier = raw->barrier;
     event->block = raw->block;
+    event->named = raw->named;
     event->array = array;
     if (array < 0)
         return;

@@ -41,6 +41,7 @@ struct trace_event {
     uint64_t block;           /* of a barrier */
     int array;                /* -1: no cell of any array has changed */
     uint32_t *before, *after; /* expressions, one a cell; a cell has changed where they differ */
+    uint32_t named;           /* cells whose numbers are below had them before this event */
 };
 
 struct trace_meaning {
@@ -75,6 +76,9 @@ int32_t trace_value(const struct trace *trace, uint32_t expression);
 /* The elements of the input that it adds up, which are neighbours in ascending order: their number, the first one in
  * *first. 0 for the identity; UNKNOWN if they are not, or it is no expression. */
 uint64_t trace_span(const struct trace *trace, uint32_t expression, uint64_t *first);
+
+/* Has the cell that this expression stands for changed once more before the event? Then a thread has kept its value. */
+bool trace_is_past(const struct trace *trace, const struct trace_event *event, uint32_t expression);
 
 /* Does the output hold the scan (or, kind COPY, the copy) of the input, every sum in the order of its elements? */
 bool trace_is_right(const struct trace *trace, enum kind kind, uint64_t *first_wrong);
