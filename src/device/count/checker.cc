@@ -555,11 +555,15 @@ void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t
         dl_iterate_phdr(find_program, nullptr);
     const uintptr_t stacks = reinterpret_cast<uintptr_t>(c->block->stacks);
     if (address - memory_base < memory_all_bytes) {
+        const uint64_t before = reinterpret_cast<uintptr_t>(c->block->shared) - address;
+        char where[64] = ", outside of the block's own";
+        if (before < 1 << 14)
+            snprintf(where, sizeof where, ", %llu bytes before the start of an array",
+                     static_cast<unsigned long long>(before));
         if (report_is_new(OUT_OF_BOUNDS, site, 0))
-            report_add(OUT_OF_BOUNDS,
-                       "kernel %s, block %llu: thread %u %s %u bytes of another block's shared memory at %s",
+            report_add(OUT_OF_BOUNDS, "kernel %s, block %llu: thread %u %s %u bytes of shared memory at %s%s",
                        launch_name, block_of(c), count_now.thread, what & SEEN_WRITE ? "writes" : "reads", bytes,
-                       place_text(site));
+                       place_text(site), where);
         return;
     }
     if (address - reinterpret_cast<uintptr_t>(c->block->slots) < SLOTS_BYTES || /* what lanes have exchanged */

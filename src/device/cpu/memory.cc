@@ -62,8 +62,8 @@ char *cpu_shared_memory(void)
     char *arena = arenas_spare;
     if (arena) {
         memcpy(&arenas_spare, arena, sizeof arenas_spare);
-    } else if (arenas_made < ARENAS) {
-        arena = memory + memory_size + arenas_made++ * ARENA;
+    } else if (arenas_made + 1 < ARENAS) {
+        arena = memory + memory_size + ++arenas_made * ARENA; /* nobody's memory lies before the first */
     } else {
         void *own = mmap(nullptr, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (OBSERVED || own == MAP_FAILED) {
