@@ -4,8 +4,8 @@
 DEVICE =
 ARGS =
 CCCL =
-RUN =
-MACHINE =
+RUN ?=
+MACHINE ?=
 STAGE = all
 COMMIT =
 

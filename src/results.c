@@ -329,6 +329,10 @@ static int find_file(struct reader *reader, const char *path)
     results->path[strlen(results->path) - strlen(".part")] = '\0';
     if (incomplete)
         return refuse(reader, "the run is not complete; name %s.part to read what is there", results->path);
+    char counts[sizeof results->path + 16];
+    snprintf(counts, sizeof counts, "%.*s/counts.csv", (int)slashes, path);
+    if (!stat(counts, &status))
+        return refuse(reader, "the run has counts and no times: nothing to compare on the clock");
     return refuse(reader, "%s; name the folder of a run, results/MACHINE/RUN", strerror(ENOENT));
 }
 

@@ -32,6 +32,7 @@ struct count {
     struct line *lines; /* one a point */
     bool wrong;         /* a report, or a model that disagrees */
     bool incomplete;
+    int counted; /* points with a line */
     bool files;
     struct machine machine;
     char slug[64], run[40], folder[4096];
@@ -331,7 +332,8 @@ static bool keep(struct count *count, const struct row *row, const struct job_co
         count->incomplete = true;
         return true;
     default:
-        progress_note(&count->progress, true, "%s: %s: %s", status_name(row->status), name, row->message);
+        progress_note(&count->progress, true, "%s: %s: %s; the count ends here, -a chooses algorithms",
+                      status_name(row->status), name, row->message);
         return false;
     }
     if (counts->agreement == MODEL_DISAGREES) {
@@ -339,6 +341,7 @@ static bool keep(struct count *count, const struct row *row, const struct job_co
         count->wrong = true;
     }
     make_line(&count->lines[count->done], count->settings, point, counts);
+    count->counted++;
     progress_wipe(&count->progress);
     return !count->files || !write_rows(count, point, counts);
 }
@@ -375,6 +378,10 @@ static int count_all(struct count *count)
             return EXIT_WRONG;
     }
     progress_wipe(&count->progress);
+    if (!count->counted && !count->incomplete) {
+        fprintf(stderr, "scanbench: nothing was counted: no algorithm chosen can do any of these sizes\n");
+        return EXIT_WRONG;
+    }
     return count->incomplete ? EXIT_WRONG : EXIT_RIGHT;
 }
 
@@ -413,7 +420,11 @@ static int count_planned(struct count *count)
     device_close();
     if (count->files)
         code = close_files(count, code);
-    return code == EXIT_RIGHT && count->wrong ? EXIT_WRONG : code;
+    if (code == EXIT_RIGHT && count->wrong) {
+        fprintf(stderr, "scanbench: complete, but not sound: races, strays or models that disagree are told above\n");
+        code = EXIT_WRONG;
+    }
+    return code;
 }
 
 static int run(struct settings *settings)

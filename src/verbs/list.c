@@ -97,7 +97,10 @@ static void costs(const struct algorithm *algorithm, char (*row)[160])
     snprintf(row[3], size, "%s", or_dash(algorithm->traffic));
 }
 
-static const char legend[] = "n elements, k = ceil(log2 n), m = 2^k, B elements a block takes at once, G = ceil(n / B)";
+static const char legend[] =
+    "n elements, k = ceil(log2 n), m = 2^k, B elements a block takes at once, G = ceil(n / B); "
+    "words moved: to the last few, where n is a power of two (the models count every word, at "
+    "every n and of both kinds)";
 
 /* A bar ends a cell, and a star or an underscore begins emphasis. */
 static void print_cell(const char *text)
