@@ -7,14 +7,16 @@
 #include "settings.h"
 #include "stats.h"
 
-/* A point of the plan: one algorithm on one problem. */
+/* A point of the plan: one algorithm on one problem, launched in one way, from one state of the cache. */
 struct point {
     const struct algorithm *algorithm;
     enum kind kind;
     enum type type;
     enum op op; /* NONE for the kind COPY */
     uint64_t n;
-    int threads;            /* 0 on the host */
+    int threads;             /* 0 on the host */
+    enum launch_mode launch; /* LAUNCH_STREAM on the host */
+    enum cache_state cache;  /* CACHE_WARM on the host */
     enum schedule schedule; /* check on the CPU device */
     uint64_t schedule_seed;
     uint64_t hot; /* 0: random input; otherwise element hot - 1 is the only one that is not the identity */
@@ -47,6 +49,7 @@ struct row {
     int discarded, repeats;
     struct summary device; /* seconds; on a host row the host clock */
     struct summary host;
+    double sm_clock_mhz; /* over the samples of the device clock */
     double prepare_s;
     uint64_t launches; /* counted */
     uint64_t additions;
@@ -63,6 +66,12 @@ void row_set(struct row *row, enum status status, const char *detail, const char
  * algorithm that needs an NVIDIA GPU stays and becomes `unsupported`. */
 int plan_make(const struct settings *settings, struct point **points);
 
+/* The order in which a plan is timed: those of one type and n together, as contestants that take turns; which of these
+ * groups comes when is drawn by the seed, so that a drift of the machine does not look like an effect of n. `order`
+ * gets the places in the plan, `first` that of each group in `order`, and behind the last one `count`; both have room
+ * for count + 1. Returns the number of groups. */
+int plan_order(const struct point *points, int count, uint64_t seed, int *order, int *first);
+
 /* Is there an implementation in this build? NULL, or a reason for people ("needs an NVIDIA GPU"). */
 const char *point_unavailable(const struct point *point);
 
@@ -78,7 +87,17 @@ struct job_options {
     int offset;
     bool timed; /* bench: false checks only */
     int min_samples, max_samples;
-    double budget_s;
+    double budget_s;   /* wall time of a point's turns */
+    bool without_gate; /* asked for by the user */
+    bool keep_samples; /* every sample is wanted, not only their summary */
+};
+
+/* One sample, as files of samples have it. */
+struct sample {
+    double at_s; /* since the first sample of the point */
+    double seconds;
+    bool of_host;   /* the host's clock, else the device's */
+    bool discarded; /* taken while the GPU was throttled, or behind a gate that had opened too early */
 };
 
 /* Runs one point on the open device and fills `row`: checks every element, the input, the guard words around every
@@ -86,6 +105,19 @@ struct job_options {
  * (whole numbers bit for bit, real numbers within the bound). Host algorithms too. Never exits. The count build
  * compares bytes read and written with the model, too, and its reports are errors: the slug is the report's kind. */
 void job_run(const struct point *point, const struct job_options *options, struct row *row);
+
+/* A point that is to be timed: job_open does what job_run does before it times (memory, both checked runs), job_subject
+ * is what a timer needs, job_close runs and checks once more and frees everything. Between the two the row has no
+ * status yet but STATUS_OK. job_open returns NULL where the row has ended already: it says why; with STATUS_OOM and
+ * *postponed set, memory that others of the same group hold would have sufficed. */
+struct job;
+struct subject;
+struct job *job_open(const struct point *point, const struct job_options *options, struct row *row, bool *postponed);
+const struct subject *job_subject(const struct job *job);
+void job_close(struct job *job, const struct job_options *options);
+
+/* One plain run of the point between the start and the stop of a profiler, after a checked one. */
+void job_profile(const struct point *point, const struct job_options *options, struct row *row);
 
 /* What the count build saw of one run. What could not be counted is UNKNOWN. */
 struct job_counts {

@@ -67,6 +67,7 @@ struct algorithm {
     enum place runs_on;
     unsigned kinds, types, ops; /* sets */
     bool in_place;              /* may `out` be `in`? */
+    bool synchronises;          /* does run() wait for the device? Then no gate holds it, and no graph captures it */
     int threads[8];             /* block sizes it accepts, its own choice first, ended by 0; none on the host */
     int items;                  /* elements a thread takes; a tile, what a block takes at once, is threads * items */
 
@@ -82,7 +83,8 @@ struct algorithm {
     /* Once per workspace, outside every timing. Later runs may have any type and any smaller workspace. Optional. */
     void (*prepare)(const struct problem *);
 
-    /* Enqueues one scan and returns: no synchronisation, no allocation, no printing. n > 0.
+    /* Enqueues one scan and returns: no allocation, no printing, no synchronisation but where the descriptor says
+     * `synchronises`; fit to be captured into a graph once and replayed. n > 0.
      * Errors are left to the device (device_error). NULL where the algorithm cannot be built. */
     void (*run)(const struct problem *);
 

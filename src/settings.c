@@ -236,6 +236,32 @@ static bool set_ops(struct settings *settings, const char *value, struct refusal
     return parse_set(value, "operator", bits, &settings->ops, refusal);
 }
 
+static bool set_launch(struct settings *settings, const char *value, struct refusal *refusal)
+{
+    static const struct named_bit bits[] = {
+        {"stream", LAUNCH_STREAM}, {"graph", LAUNCH_GRAPH}, {"both", LAUNCH_STREAM | LAUNCH_GRAPH}, {NULL, 0}};
+    return parse_set(value, "launch mode", bits, &settings->launches, refusal);
+}
+
+static bool set_cache(struct settings *settings, const char *value, struct refusal *refusal)
+{
+    static const struct named_bit bits[] = {
+        {"warm", CACHE_WARM}, {"cold", CACHE_COLD}, {"both", CACHE_WARM | CACHE_COLD}, {NULL, 0}};
+    return parse_set(value, "state of the cache", bits, &settings->caches, refusal);
+}
+
+static bool set_resume(struct settings *settings, const char *value, struct refusal *refusal)
+{
+    settings->resume = value;
+    return *value ? true : refuse(refusal, "the folder of a run belongs here");
+}
+
+static bool set_simulate(struct settings *settings, const char *value, struct refusal *refusal)
+{
+    settings->device_options.simulate = value;
+    return device_can_simulate(value, refusal->why, sizeof refusal->why);
+}
+
 static bool add_threads(struct settings *settings, const char *part, struct refusal *refusal)
 {
     int threads;
@@ -373,6 +399,9 @@ static bool set_input(struct settings *settings, const char *value, struct refus
     }
 SWITCH(quick)
 SWITCH(dry_run)
+SWITCH(samples)
+SWITCH(profile)
+SWITCH(no_gate)
 SWITCH(in_place)
 SWITCH(raw)
 SWITCH(markdown)
@@ -403,9 +432,16 @@ static const struct option {
     {"budget", 0, "SECONDS", "wall time", set_budget},
     {"limit", 0, "SECONDS", "wall time after which a point is ended as hung", set_limit},
     {"quick", 0, NULL, "fewer sizes and samples", set_quick},
-    {"dry-run", 0, NULL, "print the plan, counts and memory; touch no device", set_dry_run},
+    {"dry-run", 0, NULL, "print the plan, counts, memory and about how long it takes; touch no device", set_dry_run},
+    {"launch", 0, "L", "how runs reach the device: stream, graph (captured once, replayed) or both", set_launch},
+    {"cache", 0, "C", "what the caches hold before a run: warm (what the last one left), cold or both", set_cache},
+    {"samples", 0, NULL, "keep every sample, a file a point below the run's samples/", set_samples},
+    {"resume", 0, "DIR", "finish the run in this folder: what is missing or failed, with its options", set_resume},
+    {"profile", 0, NULL, "run every point once between a profiler's start and stop; time and write nothing", set_profile},
+    {"no-gate", 0, NULL, "do not hold the stream while work is queued", set_no_gate},
     {"memory", 0, "MIB", "CPU device: its memory", set_memory},
     {"workers", 0, "N", "CPU device: threads of the host that run blocks", set_workers},
+    {"simulate", 0, "SPEC", "CPU device: the clock and the faults of a simulated GPU (docs/timing.md)", set_simulate},
     {"resident", 0, "N", "CPU device: most blocks at once per worker", set_resident},
     {"schedule", 0, "ORDER", "CPU device: order of threads and blocks: ascending, descending or a seed", set_schedule},
     {"in-place", 0, NULL, "let the output be the input, where the algorithm can", set_in_place},
@@ -436,6 +472,8 @@ static const char *default_of(const struct verb *verb, const char *name)
         {"scan", "algorithms", "the first of the list"},
         {"trace", "algorithms", "none: one is to be named"},
         {"", "algorithms", "all"},
+        {"", "launch", "stream"},
+        {"", "cache", "warm"},
         {"bench", "sizes", "2^10:2^28 on a GPU, 2^10:2^20 on the CPU device"},
         {"count", "sizes", "2^10:2^20"},
         {"trace", "sizes", "8, or as many as there are values"},
@@ -695,6 +733,10 @@ int settings_parse(struct settings *settings, const struct verb *verb, int argc,
         settings->ops = check ? ALL_OPS : SUM;
     if (!settings->output)
         settings->output = "results";
+    if (!settings->launches)
+        settings->launches = LAUNCH_STREAM;
+    if (!settings->caches)
+        settings->caches = CACHE_WARM;
     if (settings->max_samples && settings->min_samples > settings->max_samples) {
         char value[16], why[64];
         snprintf(value, sizeof value, "%d", settings->min_samples);
@@ -728,6 +770,16 @@ void settings_defaults(struct settings *settings, const char *device_kind)
         double standard = !strcmp(settings->verb->name, "count") ? 120 : cuda ? 1 : 0.3;
         settings->budget_s = settings->quick ? standard / 4 : standard;
     }
+}
+
+const char *launch_mode_name(enum launch_mode launch)
+{
+    return launch == LAUNCH_GRAPH ? "graph" : "stream";
+}
+
+const char *cache_state_name(enum cache_state cache)
+{
+    return cache == CACHE_COLD ? "cold" : "warm";
 }
 
 void settings_free(struct settings *settings)

@@ -7,6 +7,10 @@
 
 struct verb; /* verbs/verbs.h */
 
+/* How a run reaches the device, and what the caches hold before it. Each value is one bit, as in scan.h. */
+enum launch_mode { LAUNCH_STREAM = 1, LAUNCH_GRAPH = 2 };
+enum cache_state { CACHE_WARM = 1, CACHE_COLD = 2 };
+
 struct settings {
     const struct verb *verb;
 
@@ -34,6 +38,11 @@ struct settings {
     int min_samples, max_samples;
     double budget_s; /* wall time of a point; count: of all points together */
     bool quick, dry_run;
+    unsigned launches, caches; /* sets of the above */
+    bool samples;              /* every sample into files */
+    bool profile;              /* one plain run a point, for a profiler */
+    bool no_gate;
+    const char *resume; /* the folder of a run to be finished, or NULL */
     double limit_s; /* wall time after which a point is ended as `timeout`; 0: the verb's default */
 
     /* check */
@@ -63,6 +72,10 @@ void settings_defaults(struct settings *settings, const char *device_kind);
 void settings_print_options(const struct verb *verb);
 
 void settings_free(struct settings *settings);
+
+/* "stream", "graph"; "warm", "cold": as in options and CSV files. */
+const char *launch_mode_name(enum launch_mode launch);
+const char *cache_state_name(enum cache_state cache);
 
 /* One size list: "1000", "2^k", "A:B" (doubling), "A:B:xK", "A:B:+K" and comma lists of these.
  * Returns the number of sizes, ascending and unique, in *sizes (malloc), or -1 and a reason in `why`. */

@@ -441,6 +441,6 @@ const struct verb verb_bench = {
                 "  scanbench bench -a hillis_steele,blelloch -n 2^10:2^20\n"
                 "  scanbench bench --type f32 --kind inclusive --dry-run\n",
     .options = "algorithms sizes type kind op threads seed device output machine min-samples max-samples budget quick "
-               "dry-run limit memory workers resident schedule",
+               "dry-run limit launch cache samples resume profile no-gate memory workers resident schedule simulate",
     .run = bench,
 };

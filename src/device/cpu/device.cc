@@ -151,3 +151,75 @@ double device_event_resolution_s(void)
     }
     return finest;
 }
+
+bool device_can_simulate(const char *, char *why, size_t size)
+{
+    snprintf(why, size, "not yet");
+    return false;
+}
+
+void *device_pinned_malloc(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+void device_pinned_free(void *pointer)
+{
+    free(pointer);
+}
+
+double device_clock_s(void)
+{
+    return clock_s();
+}
+
+void device_pause(double seconds)
+{
+    usleep(unsigned(seconds * 1e6));
+}
+
+bool device_has_gate(void)
+{
+    return false;
+}
+
+bool device_gate_close(void)
+{
+    return false;
+}
+
+bool device_gate_open(void)
+{
+    return true;
+}
+
+void device_sm_clock_mark(int) {}
+
+double device_sm_clock_mhz(void)
+{
+    return __builtin_nan("");
+}
+
+bool device_cold_prepare(char *why, size_t size)
+{
+    snprintf(why, size, "not yet");
+    return false;
+}
+
+void device_make_cold(void) {}
+
+struct device_graph *device_graph_capture(const struct algorithm *, const struct problem *, char *why, size_t size)
+{
+    snprintf(why, size, "not yet");
+    return nullptr;
+}
+
+uint64_t device_graph_launches(const struct device_graph *)
+{
+    return UNKNOWN;
+}
+
+void device_graph_replay(struct device_graph *) {}
+void device_graph_destroy(struct device_graph *) {}
+void device_launch_empty(void) {}
+void device_profile(bool) {}
