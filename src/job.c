@@ -39,7 +39,7 @@ void row_set(struct row *row, enum status status, const char *detail, const char
     snprintf(row->detail, sizeof row->detail, "%s", detail);
     snprintf(row->message, sizeof row->message, "%s", message);
     row->max_rel_err = NAN;
-    row->prepare_s = NAN;
+    row->prepare_s = row->sm_clock_mhz = NAN;
     row->device = row->host = summarise(NULL, 0);
     row->launches = row->additions = row->steps = row->bytes_moved = row->workspace_bytes = UNKNOWN;
 }
@@ -52,6 +52,8 @@ struct job {
     struct cost model;
     struct buffers buffers;
     struct row *row;
+    struct device_graph *graph; /* once it is captured, it is what runs */
+    struct subject subject;
 };
 
 /* A row that says why there is no time. What was counted stays. */
@@ -66,6 +68,7 @@ __attribute__((format(printf, 4, 5))) static bool fail(struct job *job, enum sta
     row->status = status;
     snprintf(row->detail, sizeof row->detail, "%s", detail);
     row->device = row->host = summarise(NULL, 0);
+    row->sm_clock_mhz = NAN;
     row->flags[0] = '\0';
     row->discarded = row->repeats = 0;
     return false;
@@ -239,7 +242,10 @@ static void run_once(struct job *job, bool counted, struct seen *seen)
     uint64_t launches = device ? device_launches() : 0;
     if (counter)
         begin_counting(job, counter, true);
-    job->algorithm->run(&job->problem);
+    if (job->graph)
+        device_graph_replay(job->graph);
+    else
+        job->algorithm->run(&job->problem);
     if (device) {
         device_synchronize();
         seen->launches = device_launches() - launches;
@@ -294,6 +300,13 @@ static bool run_checked(struct job *job, const struct reference *reference, bool
     return !reported(job) && !device_failed(job) && check_answer(job, reference, copy) && check_costs(job, &seen);
 }
 
+static bool simulated(void)
+{
+    struct device_properties properties;
+    device_get_properties(&properties);
+    return properties.simulated;
+}
+
 /* Unknown memory, impossible problems and missing implementations end here. */
 static bool admit(struct job *job, bool in_place)
 {
@@ -302,6 +315,8 @@ static bool admit(struct job *job, bool in_place)
     if (why)
         return fail(job, STATUS_UNSUPPORTED, job->algorithm->runs_on == NVIDIA ? "needs-nvidia-gpu" : "no-run", "%s",
                     why);
+    if (!on_device(job) && simulated())
+        return fail(job, STATUS_UNSUPPORTED, "no-simulated-time", "a simulated clock knows no time of the host");
     if (in_place && !job->algorithm->in_place)
         return fail(job, STATUS_UNSUPPORTED, "not-in-place", "cannot work in place");
     why = point->n && job->algorithm->refuse ? job->algorithm->refuse(&job->problem) : NULL;
@@ -386,33 +401,64 @@ static bool needs_both_inputs(const struct point *point)
     return (point->type & (F32 | F64)) && point->op == SUM && !point->hot;
 }
 
-static void run(struct job *job, const struct job_options *options)
+/* From here on the point is run by replaying a graph of the run just counted. */
+static bool capture(struct job *job)
+{
+    char why[400], detail[96];
+    if (job->point->launch != LAUNCH_GRAPH)
+        return true;
+    job->graph = device_graph_capture(job->algorithm, &job->problem, why, sizeof why);
+    if (!job->graph)
+        return fail(job, STATUS_UNSUPPORTED, "no-graph", "cannot be captured into a graph: %s", why);
+    uint64_t nodes = device_graph_launches(job->graph);
+    return nodes == job->row->launches || job->row->launches == UNKNOWN ||
+           fail(job, STATUS_ERROR,
+                slug(&detail, "graph-nodes-%" PRIu64 "-launches-%" PRIu64, nodes, job->row->launches),
+                "its graph has %" PRIu64 " launches, %" PRIu64 " were counted", nodes, job->row->launches);
+}
+
+/* The input of the second run, which is also that of all timed ones. */
+static const struct reference *second_reference(struct job *job, const struct job_options *options)
+{
+    bool other = needs_both_inputs(job->point) || (job->point->n <= MOST_FOR_TWO_INPUTS && !job->point->hot);
+    return reference_for(job, options->seed, other ? CONTENT_OTHER : CONTENT_EXACT);
+}
+
+/* Everything but time. True: the point can be timed. */
+static bool check(struct job *job, const struct job_options *options, bool *postponed)
 {
     struct row *row = job->row;
+    char why[400];
     if (!admit(job, options->in_place))
-        return;
+        return false;
     if (!job->point->n) { /* nothing to launch, nothing to write */
         row->launches = row->additions = row->steps = row->bytes_moved = row->workspace_bytes = 0;
-        return;
+        return false;
     }
-    if (!take_memory(job, options->in_place, options->offset))
-        return;
+    if (job->point->cache == CACHE_COLD && !device_cold_prepare(why, sizeof why))
+        return fail(job, STATUS_UNSUPPORTED, "no-cold-cache", "the cache cannot be emptied: %s", why);
+    if (!take_memory(job, options->in_place, options->offset)) {
+        *postponed = true;
+        return false;
+    }
     if (!prepare(job))
-        return;
+        return false;
     fill_costs(job);
     const struct reference *reference = reference_for(job, options->seed, CONTENT_EXACT);
-    if (!reference || !run_checked(job, reference, true, NULL))
-        return;
-    bool both = needs_both_inputs(job->point);
-    if (!both && !options->timed && job->point->n > MOST_FOR_TWO_RUNS)
-        return;
-    if (both || (job->point->n <= MOST_FOR_TWO_INPUTS && !job->point->hot))
-        reference = reference_for(job, options->seed, CONTENT_OTHER);
-    if (!reference || !run_checked(job, reference, false, NULL) || !options->timed)
-        return;
-    timer_measure(job->algorithm, &job->problem, options, row);
-    if (!device_failed(job) && row->status != STATUS_ERROR)
-        run_checked(job, reference, false, NULL);
+    if (!reference || !run_checked(job, reference, true, NULL) || !capture(job))
+        return false;
+    if (!needs_both_inputs(job->point) && !options->timed && job->point->n > MOST_FOR_TWO_RUNS)
+        return false;
+    reference = second_reference(job, options);
+    return reference && run_checked(job, reference, false, NULL);
+}
+
+static void end(struct job *job)
+{
+    if (job->graph)
+        device_graph_destroy(job->graph);
+    buffers_free(&job->buffers);
+    job->graph = NULL;
 }
 
 static void begin(struct job *job, const struct point *point, struct row *row)
@@ -429,9 +475,75 @@ static void begin(struct job *job, const struct point *point, struct row *row)
 void job_run(const struct point *point, const struct job_options *options, struct row *row)
 {
     struct job job;
+    bool postponed;
+    if (options->timed) {
+        struct job *timed = job_open(point, options, row, &postponed);
+        if (!timed)
+            return;
+        timer_measure(&timed->subject, options, row);
+        job_close(timed, options);
+        return;
+    }
     begin(&job, point, row);
-    run(&job, options);
-    buffers_free(&job.buffers);
+    check(&job, options, &postponed);
+    end(&job);
+}
+
+struct job *job_open(const struct point *point, const struct job_options *options, struct row *row, bool *postponed)
+{
+    struct job *job = malloc(sizeof *job);
+    *postponed = false;
+    if (!job) {
+        row_set(row, STATUS_OOM, "no-host-memory", "the host has no memory for one more point");
+        return NULL;
+    }
+    begin(job, point, row);
+    if (check(job, options, postponed)) {
+        job->subject = (struct subject){.algorithm = job->algorithm,
+                                        .problem = &job->problem,
+                                        .graph = job->graph,
+                                        .cold = point->cache == CACHE_COLD,
+                                        .launches = row->launches};
+        return job;
+    }
+    end(job);
+    free(job);
+    return NULL;
+}
+
+const struct subject *job_subject(const struct job *job)
+{
+    return &job->subject;
+}
+
+void job_close(struct job *job, const struct job_options *options)
+{
+    if (!device_failed(job) && job->row->status != STATUS_ERROR && job->row->status != STATUS_INTERRUPTED) {
+        const struct reference *reference = second_reference(job, options);
+        if (reference)
+            run_checked(job, reference, false, NULL);
+    }
+    end(job);
+    free(job);
+}
+
+void job_profile(const struct point *point, const struct job_options *options, struct row *row)
+{
+    bool postponed;
+    struct job *job = job_open(point, options, row, &postponed);
+    if (!job)
+        return;
+    if (job->subject.cold)
+        device_make_cold();
+    device_synchronize();
+    device_profile(true);
+    if (job->graph)
+        device_graph_replay(job->graph);
+    else
+        job->algorithm->run(&job->problem);
+    device_synchronize();
+    device_profile(false);
+    job_close(job, options);
 }
 
 /* ------------------------------------------------------------------------------------------------ the count build */

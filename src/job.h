@@ -17,7 +17,7 @@ struct point {
     int threads;             /* 0 on the host */
     enum launch_mode launch; /* LAUNCH_STREAM on the host */
     enum cache_state cache;  /* CACHE_WARM on the host */
-    enum schedule schedule; /* check on the CPU device */
+    enum schedule schedule;  /* check on the CPU device */
     uint64_t schedule_seed;
     uint64_t hot; /* 0: random input; otherwise element hot - 1 is the only one that is not the identity */
     int resident; /* most blocks at once per worker of the CPU device; 0: as the device was told */

@@ -31,19 +31,38 @@ static bool wanted(const struct settings *settings, int threads)
     return false;
 }
 
+/* The same point launched in each way, from each state of the cache, that was asked for. The host knows one of each. */
+static void add_modes(struct plan *plan, const struct settings *settings, struct point point)
+{
+    unsigned launches = settings->launches, caches = settings->caches;
+    if (point.algorithm->runs_on == HOST) {
+        launches = LAUNCH_STREAM;
+        caches = CACHE_WARM;
+    }
+    if (point.algorithm->synchronises && launches & LAUNCH_STREAM)
+        launches = LAUNCH_STREAM;
+    for (unsigned launch = LAUNCH_STREAM; launch <= LAUNCH_GRAPH; launch *= 2)
+        for (unsigned cache = CACHE_WARM; cache <= CACHE_COLD; cache *= 2)
+            if (launches & launch && caches & cache) {
+                point.launch = (enum launch_mode)launch;
+                point.cache = (enum cache_state)cache;
+                add(plan, settings, point);
+            }
+}
+
 /* The same point with each block size that was asked for. */
 static void add_threads(struct plan *plan, const struct settings *settings, struct point point)
 {
     const int *accepted = point.algorithm->threads;
     if (point.algorithm->runs_on == HOST || !accepted[0]) {
-        add(plan, settings, point);
+        add_modes(plan, settings, point);
         return;
     }
     for (int i = 0; i < 8 && accepted[i]; i++) {
         bool chosen = settings->thread_count ? wanted(settings, accepted[i]) : i == 0 || settings->all_threads;
         point.threads = accepted[i];
         if (chosen)
-            add(plan, settings, point);
+            add_modes(plan, settings, point);
     }
 }
 
@@ -83,6 +102,44 @@ int plan_make(const struct settings *settings, struct point **points)
     }
     *points = plan.points;
     return plan.count;
+}
+
+/* Do two neighbours in the plan compete? A copy does so with the scans of its type and n. */
+static bool compete(const struct point *a, const struct point *b)
+{
+    return a->type == b->type && a->n == b->n && (a->op == b->op || a->op == NONE || b->op == NONE);
+}
+
+int plan_order(const struct point *points, int count, uint64_t seed, int *order, int *first)
+{
+    int groups = 0;
+    int *begins = malloc(((size_t)count + 1) * sizeof *begins), *turn = malloc(((size_t)count + 1) * sizeof *turn);
+    if (!begins || !turn)
+        abort();
+    for (int i = 0; i < count; i++)
+        if (i == 0 || !compete(&points[i - 1], &points[i]))
+            begins[groups++] = i;
+    begins[groups] = count;
+    for (int i = 0; i < groups; i++)
+        turn[i] = i;
+    for (int i = groups - 1; i > 0; i--) {
+        uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)i * UINT64_C(0xd1342543de82ef95);
+        x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+        int j = (int)((x ^ x >> 31) % (uint64_t)(i + 1)), swapped = turn[i];
+        turn[i] = turn[j];
+        turn[j] = swapped;
+    }
+    int at = 0;
+    for (int g = 0; g < groups; g++) {
+        first[g] = at;
+        for (int i = begins[turn[g]]; i < begins[turn[g] + 1]; i++)
+            order[at++] = i;
+    }
+    first[groups] = count;
+    free(begins);
+    free(turn);
+    return groups;
 }
 
 const char *point_unavailable(const struct point *point)

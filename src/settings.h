@@ -43,7 +43,7 @@ struct settings {
     bool profile;              /* one plain run a point, for a profiler */
     bool no_gate;
     const char *resume; /* the folder of a run to be finished, or NULL */
-    double limit_s; /* wall time after which a point is ended as `timeout`; 0: the verb's default */
+    double limit_s;     /* wall time after which a point is ended as `timeout`; 0: the verb's default */
 
     /* check */
     bool in_place;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* ppoll */
 #include "supervisor.h"
 
+#include "contest.h"
 #include "device/device.h"
 #include "timer.h"
 #include "verbs/verbs.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,18 +23,37 @@
 static const double OPEN_LIMIT_S = 120; /* a driver that wakes eight GPUs takes its time */
 static const double REAP_LIMIT_S = 10;  /* a process that sits in a driver cannot even be killed at once */
 
+enum { SAMPLES_A_MESSAGE = 100 };
+
 struct message {
-    enum { MESSAGE_HELLO, MESSAGE_ROW } what;
+    enum { MESSAGE_HELLO, MESSAGE_SAMPLES, MESSAGE_ROW } what;
     int index;
     bool last; /* the worker ends now: the device is of no more use to it */
+    int sample_count, sample_from;
     union {
         struct worker_hello hello;
         struct row row;
+        struct sample samples[SAMPLES_A_MESSAGE];
     };
 };
 _Static_assert(sizeof(struct message) <= PIPE_BUF, "a message arrives whole or not at all");
 
+/* Memory that supervisor and worker share: whose turn it is. Looking costs the worker nothing, a message would. */
+struct beat {
+    _Atomic int index;      /* of the point that is being worked on; -1: none yet */
+    _Atomic uint64_t turns; /* changes with every turn */
+};
+
 /* ------------------------------------------------------------------------------------------------ the worker */
+
+/* Set by the supervisor's signal: points that are being timed end with what they have. */
+static volatile sig_atomic_t stop_asked;
+
+static void on_stop(int number)
+{
+    (void)number;
+    stop_asked = 1;
+}
 
 static bool needs_device(const struct point *point)
 {
@@ -41,12 +62,17 @@ static bool needs_device(const struct point *point)
 
 static void tell(int pipe, const struct message *message)
 {
-    if (write(pipe, message, sizeof *message) != (ssize_t)sizeof *message)
+    ssize_t wrote;
+    do
+        wrote = write(pipe, message, sizeof *message);
+    while (wrote < 0 && errno == EINTR);
+    if (wrote != (ssize_t)sizeof *message)
         _exit(EXIT_WRONG);
 }
 
 /* False where the device is not there and points need it. */
-static bool open_device(const struct supervision *s, const struct device_options *options, struct worker_hello *hello)
+static bool open_device(const struct supervision *s, const struct device_options *options, bool first,
+                        struct worker_hello *hello)
 {
     bool needed = false;
     for (int i = 0; i < s->count && !needed; i++)
@@ -54,7 +80,11 @@ static bool open_device(const struct supervision *s, const struct device_options
     hello->error = device_open(s->device, options, hello->why, sizeof hello->why);
     if (!hello->error) {
         device_get_properties(&hello->properties);
-        hello->event_resolution_s = device_event_resolution_s();
+        if (first && s->job.timed && !s->profile)
+            overheads_measure(s->points, s->count, &s->job, &hello->overheads);
+        hello->error = device_error();
+        if (hello->error)
+            snprintf(hello->why, sizeof hello->why, "the device fails at once: %.300s", device_error_text());
     } else if (!needed) {
         hello->error = 0;
         snprintf(hello->properties.kind, sizeof hello->properties.kind, "%s", device_kind());
@@ -87,32 +117,126 @@ static bool reopen(const struct supervision *s, struct device_options *options, 
     return false;
 }
 
-static void work(const struct supervision *s, int first, int pipe)
+/* What a worker sees of the supervision, and what it was told. */
+struct work {
+    const struct supervision *s;
+    struct beat *beat;
+    const bool *done;
+    bool first; /* worker of this supervision */
+    int pipe;
+};
+
+static void take_turn(void *arg, int index)
 {
+    const struct work *work = arg;
+    work->beat->index = index;
+    work->beat->turns++;
+}
+
+static void tell_samples(void *arg, int index, const struct sample *samples, int count)
+{
+    const struct work *work = arg;
+    for (int from = 0; from < count; from += SAMPLES_A_MESSAGE) {
+        struct message message;
+        memset(&message, 0, sizeof message);
+        message.what = MESSAGE_SAMPLES;
+        message.index = index;
+        message.sample_from = from;
+        message.sample_count = count - from < SAMPLES_A_MESSAGE ? count - from : SAMPLES_A_MESSAGE;
+        memcpy(message.samples, samples + from, (size_t)message.sample_count * sizeof *samples);
+        tell(work->pipe, &message);
+    }
+}
+
+static void tell_row(void *arg, int index, const struct row *row)
+{
+    const struct work *work = arg;
+    struct message message;
+    memset(&message, 0, sizeof message);
+    message.what = MESSAGE_ROW;
+    message.index = index;
+    message.row = *row;
+    message.last = device_error() != 0;
+    tell(work->pipe, &message);
+}
+
+/* One point after the other, in plan order. */
+static void work_in_order(struct work *work, struct device_options *options)
+{
+    const struct supervision *s = work->s;
+    for (int i = 0; i < s->count; i++) {
+        struct message message;
+        if (work->done[i])
+            continue;
+        memset(&message, 0, sizeof message);
+        message.what = MESSAGE_ROW;
+        message.index = i;
+        take_turn(work, i);
+        if (!reopen(s, options, &s->points[i], &message.row))
+            message.last = true;
+        else if (s->profile)
+            job_profile(&s->points[i], &s->job, &message.row);
+        else
+            job_run(&s->points[i], &s->job, &message.row);
+        message.last |= device_error() != 0;
+        tell(work->pipe, &message);
+        if (message.last)
+            break;
+    }
+}
+
+/* Those of one size take turns, one size after the other, as plan_order has them. */
+static void work_in_turns(struct work *work)
+{
+    const struct supervision *s = work->s;
+    int *order = calloc((size_t)s->count + 1, sizeof *order), *first = calloc((size_t)s->count + 1, sizeof *first);
+    if (!order || !first)
+        _exit(EXIT_WRONG);
+    int groups = plan_order(s->points, s->count, s->job.seed, order, first);
+    for (int g = 0; g < groups && !device_error() && !stop_asked; g++) {
+        int members = 0;
+        for (int i = first[g]; i < first[g + 1]; i++)
+            if (!work->done[order[i]])
+                order[first[g] + members++] = order[i];
+        struct contest contest = {
+            .points = s->points,
+            .members = order + first[g],
+            .count = members,
+            .options = &s->job,
+            .seed = s->job.seed + (uint64_t)g,
+            .on_turn = take_turn,
+            .on_samples = tell_samples,
+            .on_row = tell_row,
+            .arg = work,
+            .stop = &stop_asked,
+        };
+        if (members)
+            contest_run(&contest);
+    }
+    free(order);
+    free(first);
+}
+
+static void work(struct work *work)
+{
+    const struct supervision *s = work->s;
     struct message message;
     struct device_options options = s->device_options;
+    int first = 0;
+    while (work->done[first])
+        first++;
     options.schedule = s->points[first].schedule;
     options.seed = s->points[first].schedule_seed;
     options.resident = resident_of(s, &s->points[first]);
 
     memset(&message, 0, sizeof message);
     message.what = MESSAGE_HELLO;
-    bool opened = open_device(s, &options, &message.hello);
-    tell(pipe, &message);
-
-    for (int i = first; opened && i < s->count; i++) {
-        memset(&message, 0, sizeof message);
-        message.what = MESSAGE_ROW;
-        message.index = i;
-        if (reopen(s, &options, &s->points[i], &message.row))
-            job_run(&s->points[i], &s->job, &message.row);
-        else
-            message.last = true;
-        message.last |= device_error() != 0;
-        tell(pipe, &message);
-        if (message.last)
-            break;
-    }
+    bool opened = open_device(s, &options, work->first, &message.hello);
+    tell(work->pipe, &message);
+    if (opened && s->job.timed && !s->profile)
+        work_in_turns(work);
+    else if (opened)
+        work_in_order(work, &options);
     device_close();
 }
 
@@ -121,7 +245,9 @@ struct worker {
     int pipe;
 };
 
-static bool start_worker(const struct supervision *s, int first, struct worker *worker)
+/* Points that are `done` are not for this one. */
+static bool start_worker(const struct supervision *s, struct beat *beat, const bool *done, bool first,
+                         struct worker *worker)
 {
     int ends[2];
     pid_t parent = getpid();
@@ -152,7 +278,9 @@ static bool start_worker(const struct supervision *s, int first, struct worker *
         _exit(EXIT_WRONG);
     close(ends[0]);
     dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is for the supervisor's data */
-    work(s, first, ends[1]);
+    struct sigaction stop = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &stop, NULL);
+    work(&(struct work){.s = s, .beat = beat, .done = done, .first = first, .pipe = ends[1]});
     fflush(NULL);
     _exit(0);
 }
@@ -173,12 +301,12 @@ static int end_worker(struct worker *worker, bool kill_it)
 
 /* ------------------------------------------------------------------------------------------------ the supervisor */
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupts;
 
 static void on_signal(int number)
 {
     (void)number;
-    interrupted = 1;
+    interrupts++;
 }
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -194,7 +322,7 @@ static void catch_signals(struct signal_state *state)
 {
     struct sigaction action = {.sa_handler = on_signal};
     sigset_t ours;
-    interrupted = 0;
+    interrupts = 0;
     sigemptyset(&ours);
     for (int i = 0; i < SIGNALS; i++) {
         sigaction(signals[i], NULL, &state->before[i]);
@@ -219,22 +347,81 @@ static void release_signals(const struct signal_state *state)
 
 enum event { EVENT_MESSAGE, EVENT_END, EVENT_TIMEOUT, EVENT_INTERRUPT };
 
-/* Waits for a whole message until `limit_s` from now have passed. */
-static enum event wait_for(const struct worker *worker, const struct signal_state *signal_state, double limit_s,
-                           struct message *message)
+/* A supervision in progress. */
+struct run {
+    const struct supervision *s;
+    struct signal_state signals;
+    struct worker worker;
+    struct beat *beat;
+    bool *done;   /* points that have a row */
+    int left;     /* points that have none */
+    int told;     /* the point on_start was last called for; -1: none */
+    bool greeted; /* on_hello has been called */
+    int interrupts_seen;
+    struct sample *samples; /* of the point `samples_of`, as they arrive */
+    int sample_count, samples_of;
+};
+
+static void start(struct run *run, int index)
+{
+    if (index == run->told || index < 0 || run->done[index])
+        return;
+    run->told = index;
+    run->s->on_start(run->s->arg, index);
+}
+
+static void end_point(struct run *run, int index, const struct row *row)
+{
+    start(run, index);
+    run->told = -1;
+    if (run->done[index])
+        return;
+    run->done[index] = true;
+    run->left--;
+    if (run->sample_count && run->samples_of == index && run->s->on_samples)
+        run->s->on_samples(run->s->arg, index, run->samples, run->sample_count);
+    run->sample_count = 0;
+    run->s->on_row(run->s->arg, index, row);
+}
+
+static void collect_samples(struct run *run, const struct message *message)
+{
+    int count = message->sample_from + message->sample_count;
+    struct sample *larger = realloc(run->samples, (size_t)count * sizeof *larger);
+    if (!larger)
+        return;
+    run->samples = larger;
+    memcpy(larger + message->sample_from, message->samples, (size_t)message->sample_count * sizeof *larger);
+    run->samples_of = message->index;
+    run->sample_count = count;
+}
+
+static const double LOOK_S = 0.25; /* how often the beat is looked at */
+
+/* Waits for a whole message until `limit_s` from the last sign of life have passed, or for a signal not yet seen. */
+static enum event wait_for(struct run *run, double limit_s, struct message *message)
 {
     double deadline = timer_now_s() + limit_s;
+    uint64_t turns = run->beat->turns;
     size_t got = 0;
-    while (!interrupted) {
+    while (interrupts == run->interrupts_seen) {
         double left = deadline - timer_now_s();
         if (left <= 0)
             return EVENT_TIMEOUT;
+        if (left > LOOK_S)
+            left = LOOK_S;
         struct timespec timeout = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
-        struct pollfd poll = {.fd = worker->pipe, .events = POLLIN};
-        int ready = ppoll(&poll, 1, &timeout, &signal_state->waiting);
+        struct pollfd poll = {.fd = run->worker.pipe, .events = POLLIN};
+        int ready = ppoll(&poll, 1, &timeout, &run->signals.waiting);
+        if (run->beat->turns != turns && run->greeted) {
+            turns = run->beat->turns;
+            deadline = timer_now_s() + limit_s;
+            if (ready == 0)
+                start(run, run->beat->index);
+        }
         if (ready <= 0)
             continue;
-        ssize_t bytes = read(worker->pipe, (char *)message + got, sizeof *message - got);
+        ssize_t bytes = read(run->worker.pipe, (char *)message + got, sizeof *message - got);
         if (bytes < 0 && errno == EINTR)
             continue;
         if (bytes <= 0)
@@ -243,6 +430,7 @@ static enum event wait_for(const struct worker *worker, const struct signal_stat
         if (got == sizeof *message)
             return EVENT_MESSAGE;
     }
+    run->interrupts_seen = interrupts;
     return EVENT_INTERRUPT;
 }
 
@@ -270,36 +458,35 @@ static void timed_out(double limit_s, struct row *row)
     row_set(row, STATUS_TIMEOUT, detail, message);
 }
 
-/* All points from `next` on get the same row. */
-static void give_up(const struct supervision *s, int next, const char *why)
-{
-    struct row row;
-    row_set(&row, STATUS_NOT_RUN, "device-lost", why);
-    for (; next < s->count && !(s->stop && *s->stop); next++) {
-        s->on_start(s->arg, next);
-        s->on_row(s->arg, next, &row);
-    }
-}
-
 static bool stopped(const struct supervision *s)
 {
     return s->stop && *s->stop;
 }
 
+/* All points without a row get the same one. */
+static void give_up(struct run *run, const char *why)
+{
+    struct row row;
+    row_set(&row, STATUS_NOT_RUN, "device-lost", why);
+    for (int i = 0; i < run->s->count && !stopped(run->s); i++)
+        if (!run->done[i])
+            end_point(run, i, &row);
+}
+
 enum outcome { WORKER_DONE, WORKER_NO_DEVICE, WORKER_INTERRUPTED };
 
-/* One worker's life, from point *next on; *next is then the first point without a row. */
-static enum outcome follow(const struct supervision *s, struct worker *worker, const struct signal_state *signal_state,
-                           int *next, bool *greeted)
+/* The worker says what it has found, or why it cannot work. */
+static enum outcome greet(struct run *run)
 {
+    const struct supervision *s = run->s;
     struct message message;
-    enum event event = wait_for(worker, signal_state, OPEN_LIMIT_S, &message);
+    enum event event = wait_for(run, OPEN_LIMIT_S, &message);
     if (event == EVENT_INTERRUPT) {
-        end_worker(worker, true);
+        end_worker(&run->worker, true);
         return WORKER_INTERRUPTED;
     }
     if (event != EVENT_MESSAGE) {
-        int status = end_worker(worker, event == EVENT_TIMEOUT);
+        int status = end_worker(&run->worker, event == EVENT_TIMEOUT);
         struct row row;
         memset(&message, 0, sizeof message);
         crashed(status, &row);
@@ -307,66 +494,122 @@ static enum outcome follow(const struct supervision *s, struct worker *worker, c
         snprintf(message.hello.why, sizeof message.hello.why, "opening the device failed: %.300s",
                  event == EVENT_TIMEOUT ? "no answer in two minutes" : row.message);
     }
-    if (!*greeted)
+    bool again = run->greeted;
+    if (!again)
         s->on_hello(s->arg, &message.hello);
-    if (message.hello.error) {
-        if (event == EVENT_MESSAGE)
-            end_worker(worker, false);
-        if (*greeted)
-            give_up(s, *next, message.hello.why);
-        return WORKER_NO_DEVICE;
+    if (!message.hello.error) {
+        run->greeted = true;
+        return WORKER_DONE;
     }
-    *greeted = true;
+    if (event == EVENT_MESSAGE)
+        end_worker(&run->worker, false);
+    if (again)
+        give_up(run, message.hello.why);
+    return WORKER_NO_DEVICE;
+}
 
-    while (*next < s->count && !stopped(s)) {
-        struct row row;
-        s->on_start(s->arg, *next);
-        event = wait_for(worker, signal_state, s->point_limit_s, &message);
-        if (event == EVENT_INTERRUPT) {
-            end_worker(worker, true);
-            return WORKER_INTERRUPTED;
+/* Points that are being timed end with what they have: the worker is asked, and killed where it does not answer. */
+static enum outcome interrupt(struct run *run)
+{
+    const struct supervision *s = run->s;
+    struct message message;
+    bool patient = s->job.timed && !s->profile;
+    if (patient)
+        kill(run->worker.process, SIGUSR1);
+    double until = timer_now_s() + INTERRUPT_LIMIT_S;
+    while (patient && run->left && !stopped(s)) {
+        enum event event = wait_for(run, until - timer_now_s(), &message);
+        if (event != EVENT_MESSAGE)
+            break;
+        if (message.what == MESSAGE_SAMPLES)
+            collect_samples(run, &message);
+        else
+            end_point(run, message.index, &message.row);
+    }
+    end_worker(&run->worker, true);
+    return WORKER_INTERRUPTED;
+}
+
+/* One worker's life: rows come until there is none left, or until it ends on the way, which costs the point it was at.
+ */
+static enum outcome follow(struct run *run)
+{
+    const struct supervision *s = run->s;
+    struct message message;
+    struct row row;
+    while (run->left && !stopped(s)) {
+        enum event event = wait_for(run, s->point_limit_s, &message);
+        if (event == EVENT_INTERRUPT)
+            return interrupt(run);
+        if (event == EVENT_MESSAGE && message.what == MESSAGE_SAMPLES) {
+            collect_samples(run, &message);
+            continue;
         }
         if (event == EVENT_MESSAGE) {
-            s->on_row(s->arg, (*next)++, &message.row);
+            end_point(run, message.index, &message.row);
             if (!message.last)
                 continue;
-            end_worker(worker, false);
+            end_worker(&run->worker, false);
             return WORKER_DONE;
         }
-        int status = end_worker(worker, event == EVENT_TIMEOUT);
+        int status = end_worker(&run->worker, event == EVENT_TIMEOUT), at = run->beat->index;
         if (event == EVENT_TIMEOUT)
             timed_out(s->point_limit_s, &row);
         else
             crashed(status, &row);
-        s->on_row(s->arg, (*next)++, &row);
+        if (at < 0 || run->done[at]) {
+            give_up(run, row.message);
+            return WORKER_NO_DEVICE;
+        }
+        end_point(run, at, &row);
         return WORKER_DONE;
     }
-    end_worker(worker, stopped(s));
+    end_worker(&run->worker, stopped(s));
     return WORKER_DONE;
+}
+
+static int supervise_workers(struct run *run)
+{
+    const struct supervision *s = run->s;
+    while (run->left && !stopped(s)) {
+        bool first = !run->greeted;
+        run->beat->index = -1;
+        if (!start_worker(s, run->beat, run->done, first, &run->worker)) {
+            char why[200];
+            snprintf(why, sizeof why, "no worker process can be started: %s", strerror(errno));
+            give_up(run, why);
+            return 0;
+        }
+        enum outcome outcome = greet(run);
+        if (outcome == WORKER_DONE)
+            outcome = follow(run);
+        if (outcome == WORKER_INTERRUPTED)
+            return EXIT_INTERRUPTED;
+        if (outcome == WORKER_NO_DEVICE)
+            return run->greeted ? 0 : EXIT_NO_DEVICE;
+    }
+    return 0;
 }
 
 int supervise(const struct supervision *s)
 {
-    struct signal_state signal_state;
-    bool greeted = false;
-    int next = 0, code = 0;
-    catch_signals(&signal_state);
-    while (next < s->count && !stopped(s) && !code) {
-        struct worker worker;
-        if (!start_worker(s, next, &worker)) {
-            char why[200];
-            snprintf(why, sizeof why, "no worker process can be started: %s", strerror(errno));
-            give_up(s, next, why);
-            break;
-        }
-        enum outcome outcome = follow(s, &worker, &signal_state, &next, &greeted);
-        if (outcome == WORKER_INTERRUPTED)
-            code = EXIT_INTERRUPTED;
-        else if (outcome == WORKER_NO_DEVICE) {
-            code = greeted ? 0 : EXIT_NO_DEVICE;
-            break;
-        }
+    struct run run = {.s = s, .told = -1, .samples_of = -1};
+    run.beat = mmap(NULL, sizeof *run.beat, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    run.done = calloc((size_t)s->count + 1, sizeof *run.done);
+    if (run.beat == MAP_FAILED || !run.done) {
+        fprintf(stderr, "scanbench: no host memory for a plan of %d points\n", s->count);
+        free(run.done);
+        return EXIT_WRONG;
     }
-    release_signals(&signal_state);
+    for (int i = 0; i < s->count; i++) {
+        run.done[i] = s->skip && s->skip[i];
+        run.left += !run.done[i];
+    }
+    catch_signals(&run.signals);
+    int code = supervise_workers(&run);
+    release_signals(&run.signals);
+    munmap(run.beat, sizeof *run.beat);
+    free(run.done);
+    free(run.samples);
     return code;
 }

@@ -7,11 +7,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { WARM_UPS = 10, MOST_REPEATS = 1 << 20 };
+enum { WARM_UPS = 10, MOST_REPEATS = 1 << 20, TURN_SAMPLES = 10, MOST_GATES_EXPIRED = 2 };
 
+static const double TURN_S = 0.05;                  /* of wall time, after which a turn takes no further sample */
 static const double SHORTEST_HOST_SAMPLE_S = 20e-6; /* reading the clock costs 27 ns: 0.1 % */
 static const double DEVICE_SHARE = 0.6;             /* of the budget; the rest is the host clock's */
 static const double WARM_UP_SHARE = 0.1;
+static const double THROTTLED_BELOW = 0.75; /* of the largest SM clock */
+static const double RECOVERY_S = 0.05;      /* for a throttled GPU to cool down */
+static const int DISCARD_SHARE = 2;         /* most samples discarded, as a multiple of min_samples */
 
 double timer_now_s(void)
 {
@@ -20,48 +24,91 @@ double timer_now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What is timed, and the two events it is timed between. */
-struct subject {
-    const struct algorithm *algorithm;
-    const struct problem *problem;
+/* The samples of one clock so far. */
+struct series {
+    double *values; /* room for max_samples */
+    int count;
+    int look;  /* number of samples at which the interval is looked at next */
+    bool done; /* precise, or at a cap */
+};
+
+struct timing {
+    struct subject subject;
+    const struct job_options *options;
+    struct row *row;
+    bool on_host, warm, throttled;
+    bool gated;
+    int gates_expired;
     int repeats;
     struct device_event *start, *end;
     double resolution_s;
+    int sm_clock_max_mhz; /* 0: unknown */
+    double sm_clock_sum;
+    int sm_clock_turns;
+    struct series device, host;
+    double spent_s; /* wall time of all turns so far */
+    int discarded, most_discarded;
+    double first_s; /* when the first sample began */
+    struct sample *kept;
+    int kept_count, kept_room;
 };
 
-static double sample_device_s(const struct subject *s)
+/* ------------------------------------------------------------------------------------------------ one sample */
+
+static void run_once(const struct timing *t)
 {
-    device_event_record(s->start);
-    s->algorithm->run(s->problem);
-    device_event_record(s->end);
-    double seconds = device_event_elapsed_s(s->start, s->end);
-    return seconds >= s->resolution_s ? seconds : s->resolution_s;
+    if (t->subject.graph)
+        device_graph_replay(t->subject.graph);
+    else
+        t->subject.algorithm->run(t->subject.problem);
 }
 
-static double sample_call_s(const struct subject *s)
+/* Negative where the gate had opened before all was queued. */
+static double sample_device_s(struct timing *t)
 {
-    double start = timer_now_s();
-    s->algorithm->run(s->problem);
+    if (t->subject.cold)
+        device_make_cold();
+    bool gated = t->gated && device_gate_close();
+    device_event_record(t->start);
+    run_once(t);
+    device_event_record(t->end);
+    bool held = !gated || device_gate_open();
+    double seconds = device_event_elapsed_s(t->start, t->end);
+    if (!held) {
+        t->gated = ++t->gates_expired < MOST_GATES_EXPIRED;
+        return -1;
+    }
+    return seconds >= t->resolution_s ? seconds : t->resolution_s;
+}
+
+static double sample_call_s(struct timing *t)
+{
+    if (t->subject.cold) {
+        device_make_cold();
+        device_synchronize();
+    }
+    double start = device_clock_s();
+    run_once(t);
     device_synchronize();
-    return timer_now_s() - start;
+    return device_clock_s() - start;
 }
 
-static double sample_host_s(const struct subject *s)
+static double sample_host_s(struct timing *t)
 {
-    double start = timer_now_s();
-    for (int i = 0; i < s->repeats; i++)
-        s->algorithm->run(s->problem);
-    return (timer_now_s() - start) / s->repeats;
+    double start = device_clock_s();
+    for (int i = 0; i < t->repeats; i++)
+        run_once(t);
+    return (device_clock_s() - start) / t->repeats;
 }
 
-typedef double sampler(const struct subject *);
+typedef double sampler(struct timing *);
 
-static void warm_up(const struct subject *s, sampler *sample, double until)
+static void warm_up(struct timing *t, sampler *sample, double until)
 {
     double last = INFINITY;
     for (int i = 0; i < WARM_UPS; i++) {
-        double seconds = sample(s);
-        if (seconds > 0.95 * last || timer_now_s() > until || device_error())
+        double seconds = sample(t);
+        if (seconds > 0.95 * last || device_clock_s() > until || device_error())
             return;
         last = seconds;
     }
@@ -69,17 +116,19 @@ static void warm_up(const struct subject *s, sampler *sample, double until)
 
 /* Doubles the repeats until a sample is long enough for the clock. The fastest of three, as one alone may have been
  * interrupted and look long; a run of 10 ms is long enough in any case. */
-static void choose_repeats(struct subject *s)
+static void choose_repeats(struct timing *t)
 {
     for (;;) {
         double fastest = INFINITY;
         for (int i = 0; i < 3 && (i == 0 || fastest < 10e-3); i++)
-            fastest = fmin(fastest, sample_host_s(s) * s->repeats);
-        if (fastest >= SHORTEST_HOST_SAMPLE_S || s->repeats >= MOST_REPEATS)
+            fastest = fmin(fastest, sample_host_s(t) * t->repeats);
+        if (fastest >= SHORTEST_HOST_SAMPLE_S || t->repeats >= MOST_REPEATS)
             return;
-        s->repeats *= 2;
+        t->repeats *= 2;
     }
 }
+
+/* ------------------------------------------------------------------------------------------------ a turn */
 
 int timer_next_look(int samples)
 {
@@ -92,30 +141,108 @@ static bool precise(const struct summary *s)
     return (s->ci_hi - s->ci_lo) / 2 <= TIMER_CI_TARGET * s->median; /* false while there is no interval */
 }
 
-/* Fills `values` (room for max_samples) until the interval is narrow (true) or a cap is met (false). */
-static bool sample_until_precise(const struct subject *s, sampler *sample, const struct job_options *options,
-                                 double deadline, double *values, struct summary *summary)
+static void keep(struct timing *t, double at_s, double seconds, bool of_host, bool discarded)
 {
-    int count = 0, look = options->min_samples;
-    double begun = timer_now_s();
-    while (count < options->max_samples) {
-        values[count] = sample(s);
-        count++;
-        if (device_error())
+    if (t->kept_count < t->kept_room)
+        t->kept[t->kept_count++] = (struct sample){at_s, seconds, of_host, discarded};
+}
+
+/* The SM clock of the turn just taken; false: too low for its samples to count, and others may still be taken. */
+static bool clock_held(struct timing *t, bool may_discard)
+{
+    double mhz = device_sm_clock_mhz();
+    if (!isfinite(mhz))
+        return true;
+    bool low = t->sm_clock_max_mhz && mhz < THROTTLED_BELOW * t->sm_clock_max_mhz;
+    if (low && may_discard && t->discarded < t->most_discarded)
+        return false;
+    t->throttled |= low;
+    t->sm_clock_sum += mhz;
+    t->sm_clock_turns++;
+    return true;
+}
+
+/* A few samples of one clock, no more than up to the next look, and none that would not fit in `left_s` of wall time;
+ * one at least where the clock has none yet. */
+static void take_samples(struct timing *t, struct series *series, sampler *sample, bool of_host, double left_s)
+{
+    bool marked = !t->on_host && !of_host;
+    int before = series->count, kept_before = t->kept_count, taken = 0;
+    double begun = device_clock_s(), now = begun;
+    bool over = false;
+    if (marked)
+        device_sm_clock_mark(0);
+    while (taken < TURN_SAMPLES && series->count < series->look && series->count < t->options->max_samples &&
+           now - begun < TURN_S) {
+        over = now - begun + (taken ? (now - begun) / taken : 0) > left_s;
+        if (over && series->count)
             break;
-        if (count >= look) {
-            *summary = summarise(values, count);
-            if (precise(summary))
-                return true;
-            look = timer_next_look(count);
-        }
-        double now = timer_now_s();
-        if (now + (now - begun) / count > deadline)
+        double at = device_clock_s();
+        if (isnan(t->first_s))
+            t->first_s = at;
+        double seconds = sample(t);
+        if (device_error())
+            return;
+        now = device_clock_s();
+        taken++;
+        keep(t, at - t->first_s, fabs(seconds), of_host, seconds < 0);
+        if (seconds < 0)
+            t->discarded++;
+        else
+            series->values[series->count++] = seconds;
+        if (over)
             break;
     }
-    *summary = summarise(values, count);
-    return count >= options->min_samples && precise(summary);
+    if (marked) {
+        device_sm_clock_mark(1);
+        device_synchronize();
+    }
+    if (marked && !clock_held(t, now - begun < left_s)) {
+        t->discarded += series->count - before;
+        series->count = before;
+        for (int i = kept_before; i < t->kept_count; i++)
+            t->kept[i].discarded = true;
+        device_pause(RECOVERY_S);
+    }
+    if (series->count >= series->look) {
+        struct summary summary = summarise(series->values, series->count);
+        series->done = precise(&summary);
+        series->look = timer_next_look(series->count);
+    }
+    if (series->count >= t->options->max_samples)
+        series->done = true;
+    now = device_clock_s();
+    if (series->count && now - begun + (now - begun) / (taken ? taken : 1) > left_s)
+        series->done = true;
 }
+
+bool timing_turn(struct timing *t)
+{
+    if (device_error() || (t->device.done && t->host.done))
+        return false;
+    double begun = device_clock_s(), budget = t->options->budget_s;
+    sampler *sample = t->on_host ? sample_host_s : sample_device_s,
+            *untimed = t->on_host ? sample_host_s : sample_call_s;
+    if (!t->warm) {
+        warm_up(t, untimed, begun + WARM_UP_SHARE * budget);
+        if (t->on_host)
+            choose_repeats(t);
+        t->warm = true;
+    } else if (!t->subject.cold) {
+        untimed(t); /* the others have been in the caches since */
+    }
+    double spent = t->spent_s + device_clock_s() - begun;
+    if (!device_error() && !t->device.done)
+        take_samples(t, &t->device, sample, false, (t->on_host ? 1 : DEVICE_SHARE) * budget - spent);
+    else if (!device_error())
+        take_samples(t, &t->host, sample_call_s, true, budget - spent);
+    t->spent_s += device_clock_s() - begun;
+    if (t->on_host)
+        t->host.done = t->device.done;
+    return !device_error() && !(t->device.done && t->host.done);
+}
+
+/* ------------------------------------------------------------------------------------------------ begin and end */
 
 static void add_flag(struct row *row, const char *flag)
 {
@@ -127,6 +254,7 @@ static void no_time(struct row *row)
 {
     row->device = summarise(NULL, 0);
     row->host = summarise(NULL, 0);
+    row->sm_clock_mhz = NAN;
 }
 
 static void fail(struct row *row, const char *detail, const char *message)
@@ -137,53 +265,113 @@ static void fail(struct row *row, const char *detail, const char *message)
     no_time(row);
 }
 
-void timer_measure(const struct algorithm *algorithm, const struct problem *problem, const struct job_options *options,
-                   struct row *row)
+/* Room for every sample is taken here, so that nothing is allocated between two readings of a clock. */
+static bool take_room(struct timing *t)
 {
-    struct subject s = {.algorithm = algorithm, .problem = problem, .repeats = 1};
-    bool on_host = algorithm->runs_on == HOST;
+    size_t most = (size_t)t->options->max_samples;
+    t->device.values = malloc(most * sizeof *t->device.values);
+    t->host.values = malloc(most * sizeof *t->host.values);
+    if (t->options->keep_samples) {
+        t->kept_room = 2 * t->options->max_samples + t->most_discarded + 4 * TURN_SAMPLES;
+        t->kept = malloc((size_t)t->kept_room * sizeof *t->kept);
+    }
+    return t->device.values && t->host.values && (t->kept || !t->options->keep_samples);
+}
+
+struct timing *timing_begin(const struct subject *subject, const struct job_options *options, struct row *row)
+{
+    struct timing *t = calloc(1, sizeof *t);
     no_time(row);
     row->discarded = 0;
     row->repeats = 1;
-
-    /* Room for every sample is taken here, so that nothing is allocated between two clock readings. */
-    double *values = malloc((size_t)options->max_samples * sizeof *values);
-    if (!values) {
+    if (t) {
+        t->subject = *subject;
+        t->options = options;
+        t->row = row;
+        t->repeats = 1;
+        t->first_s = NAN;
+        t->most_discarded = DISCARD_SHARE * options->min_samples;
+        t->device.look = t->host.look =
+            options->min_samples < options->max_samples ? options->min_samples : options->max_samples;
+    }
+    if (!t || !take_room(t)) {
         fail(row, "no-memory-for-samples", "no host memory for the samples: lower --max-samples");
-        return;
+        timing_free(t);
+        return NULL;
     }
-    if (!on_host) {
-        s.start = device_event_create();
-        s.end = device_event_create();
-        s.resolution_s = device_event_resolution_s();
+    t->on_host = subject->algorithm->runs_on == HOST;
+    if (!t->on_host) {
+        struct device_properties properties;
+        device_get_properties(&properties);
+        t->sm_clock_max_mhz = properties.sm_clock_max_mhz;
+        t->start = device_event_create();
+        t->end = device_event_create();
+        t->resolution_s = device_event_resolution_s();
+        t->gated = device_has_gate() && !options->without_gate && !subject->algorithm->synchronises &&
+                   (subject->graph || subject->launches <= DEVICE_GATE_LAUNCHES);
     }
+    return t;
+}
 
-    double begun = timer_now_s(), deadline = begun + options->budget_s;
-    double warm_until = begun + WARM_UP_SHARE * options->budget_s;
-    bool stable;
-    if (on_host) {
-        warm_up(&s, sample_host_s, warm_until);
-        choose_repeats(&s);
-        row->repeats = s.repeats;
-        stable = sample_until_precise(&s, sample_host_s, options, deadline, values, &row->device);
-        row->host = row->device;
-    } else {
-        double device_until = begun + DEVICE_SHARE * options->budget_s;
-        warm_up(&s, sample_device_s, warm_until);
-        stable = sample_until_precise(&s, sample_device_s, options, device_until, values, &row->device);
-        if (!device_error())
-            sample_until_precise(&s, sample_call_s, options, deadline, values, &row->host);
-        if (row->device.median < 10 * s.resolution_s)
-            add_flag(row, "near-resolution");
-        device_event_destroy(s.start);
-        device_event_destroy(s.end);
-    }
-    free(values);
+static enum status status_of(const struct timing *t, const struct summary *device)
+{
+    bool stable = device->samples >= t->options->min_samples && precise(device);
+    return t->throttled ? STATUS_THROTTLED : stable ? STATUS_OK : STATUS_UNSTABLE;
+}
 
-    row->status = stable ? STATUS_OK : STATUS_UNSTABLE;
-    if (!on_host && device_error()) {
+void timing_end(struct timing *t)
+{
+    struct row *row = t->row;
+    row->device = summarise(t->device.values, t->device.count);
+    row->host = t->on_host ? row->device : summarise(t->host.values, t->host.count);
+    row->discarded = t->discarded;
+    row->repeats = t->repeats;
+    row->sm_clock_mhz = t->sm_clock_turns ? t->sm_clock_sum / t->sm_clock_turns : NAN;
+    row->status = status_of(t, &row->device);
+    if (!t->on_host && device_error()) {
         char detail[32];
         snprintf(detail, sizeof detail, "device-error-%d", device_error());
         fail(row, detail, device_error_text());
+        return;
     }
+    if (!t->device.count) {
+        fail(row, "no-sample", "every sample had to be discarded");
+        return;
+    }
+    if (!t->on_host && row->device.median < 10 * t->resolution_s)
+        add_flag(row, "near-resolution");
+    if (!t->on_host && !t->gated && (device_has_gate() || !strcmp(device_kind(), "cuda")))
+        add_flag(row, "ungated");
+    if (t->device.count < t->options->min_samples)
+        add_flag(row, "few-samples");
+}
+
+int timing_samples(const struct timing *t, const struct sample **samples)
+{
+    *samples = t->kept;
+    return t->kept_count;
+}
+
+void timing_free(struct timing *t)
+{
+    if (!t)
+        return;
+    if (t->start)
+        device_event_destroy(t->start);
+    if (t->end)
+        device_event_destroy(t->end);
+    free(t->device.values);
+    free(t->host.values);
+    free(t->kept);
+    free(t);
+}
+
+void timer_measure(const struct subject *subject, const struct job_options *options, struct row *row)
+{
+    struct timing *t = timing_begin(subject, options, row);
+    if (!t)
+        return;
+    while (timing_turn(t)) {}
+    timing_end(t);
+    timing_free(t);
 }

@@ -3,9 +3,9 @@
  * Two clocks for one run of an algorithm.
  *
  * Device time: an event before the run, an event after it, the distance, the stream held by the gate until all of it is
- * queued; where there is no gate, or the run is no longer timed behind one, the row says `ungated` (the CPU device needs
- * none). Host time: from the call of run() to the return of device_synchronize(), ungated, in samples of their own. A
- * host algorithm has one clock, the host's, and both summaries of its row are of the same samples.
+ * queued; where there is no gate, or the run is no longer timed behind one, the row says `ungated` (the CPU device
+ * needs none). Host time: from the call of run() to the return of device_synchronize(), ungated, in samples of their
+ * own. A host algorithm has one clock, the host's, and both summaries of its row are of the same samples.
  *
  * Turns: contestants are timed a few samples at a time, one after the other, so that a machine that drifts or throttles
  * does so for all of them. A turn begins with an untimed run, and the SM clock is read at its two ends: a turn during

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "contest.h"
+
+#include "timer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_AT_ONCE = 64 };
+
+struct contestant {
+    int index; /* in the points */
+    struct row row;
+    struct job *job; /* NULL: not on the field */
+    struct timing *timing;
+    bool reported;
+};
+
+static void report(const struct contest *contest, struct contestant *c)
+{
+    c->reported = true;
+    contest->on_row(contest->arg, c->index, &c->row);
+}
+
+/* Sets the point up and checks it. False: there was no room for it beside the others. */
+static bool enter(const struct contest *contest, struct contestant *c, int on_field)
+{
+    bool postponed;
+    contest->on_turn(contest->arg, c->index);
+    c->job = job_open(&contest->points[c->index], contest->options, &c->row, &postponed);
+    if (!c->job && postponed && on_field > 0)
+        return false;
+    if (c->job) {
+        c->timing = timing_begin(job_subject(c->job), contest->options, &c->row);
+        if (!c->timing) {
+            job_close(c->job, contest->options);
+            c->job = NULL;
+        }
+    }
+    if (!c->job)
+        report(contest, c);
+    return true;
+}
+
+static void leave(const struct contest *contest, struct contestant *c)
+{
+    const struct sample *samples;
+    contest->on_turn(contest->arg, c->index);
+    timing_end(c->timing);
+    if (*contest->stop && c->row.device.samples < contest->options->min_samples && c->row.status != STATUS_ERROR) {
+        char detail[64];
+        snprintf(detail, sizeof detail, "after-%d-samples", c->row.device.samples);
+        row_set(&c->row, STATUS_INTERRUPTED, detail, "interrupted before it had samples enough");
+    }
+    job_close(c->job, contest->options);
+    int count = timing_samples(c->timing, &samples);
+    if (count && contest->on_samples)
+        contest->on_samples(contest->arg, c->index, samples, count);
+    timing_free(c->timing);
+    c->job = NULL;
+    c->timing = NULL;
+    report(contest, c);
+}
+
+static uint64_t random_of(uint64_t *state)
+{
+    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static void shuffle(struct contestant **field, int count, uint64_t *state)
+{
+    for (int i = count - 1; i > 0; i--) {
+        int j = (int)(random_of(state) % (uint64_t)(i + 1));
+        struct contestant *c = field[i];
+        field[i] = field[j];
+        field[j] = c;
+    }
+}
+
+/* Those on the field take turns until each has its row; false: the device is lost. */
+static bool take_turns(const struct contest *contest, struct contestant **field, int count, uint64_t *state)
+{
+    while (count > 0) {
+        int left = 0;
+        shuffle(field, count, state);
+        for (int i = 0; i < count; i++) {
+            struct contestant *c = field[i];
+            contest->on_turn(contest->arg, c->index);
+            if (!*contest->stop && timing_turn(c->timing)) {
+                field[left++] = c;
+                continue;
+            }
+            leave(contest, c);
+            if (device_error())
+                return false;
+        }
+        count = left;
+    }
+    return true;
+}
+
+void contest_run(const struct contest *contest)
+{
+    struct contestant *all = calloc((size_t)contest->count, sizeof *all);
+    uint64_t state = contest->seed;
+    int waiting = all ? contest->count : 0;
+    for (int i = 0; i < waiting; i++)
+        all[i].index = contest->members[i];
+
+    while (waiting > 0 && !*contest->stop) {
+        struct contestant *field[MOST_AT_ONCE];
+        int on_field = 0;
+        waiting = 0;
+        for (int i = 0; i < contest->count && !*contest->stop; i++) {
+            struct contestant *c = &all[i];
+            if (c->reported)
+                continue;
+            if (on_field == MOST_AT_ONCE || !enter(contest, c, on_field))
+                waiting++;
+            else if (c->job)
+                field[on_field++] = c;
+            if (device_error())
+                goto lost;
+        }
+        if (!take_turns(contest, field, on_field, &state))
+            goto lost;
+    }
+lost: /* what is still on the field goes with the device */
+    free(all);
+}
