@@ -231,11 +231,12 @@ bool timing_turn(struct timing *t)
     } else if (!t->subject.cold) {
         untimed(t); /* the others have been in the caches since */
     }
-    double spent = t->spent_s + device_clock_s() - begun;
+    double before = t->spent_s - begun;
     if (!device_error() && !t->device.done)
-        take_samples(t, &t->device, sample, false, (t->on_host ? 1 : DEVICE_SHARE) * budget - spent);
-    else if (!device_error())
-        take_samples(t, &t->host, sample_call_s, true, budget - spent);
+        take_samples(t, &t->device, sample, false,
+                     (t->on_host ? 1 : DEVICE_SHARE) * budget - (before + device_clock_s()));
+    if (!device_error() && !t->on_host && t->device.done)
+        take_samples(t, &t->host, sample_call_s, true, budget - (before + device_clock_s()));
     t->spent_s += device_clock_s() - begun;
     if (t->on_host)
         t->host.done = t->device.done;

@@ -75,7 +75,8 @@ static struct row measure(enum place place, void (*run)(const struct problem *),
     struct row row;
     memset(&row, 0, sizeof row);
     runs = 0;
-    timer_measure(&algorithm, &problem, &options, &row);
+    struct subject subject = {.algorithm = &algorithm, .problem = &problem, .launches = 1};
+    timer_measure(&subject, &options, &row);
     return row;
 }
 
