@@ -159,6 +159,11 @@ void buffers_load(struct buffers *buffers, const void *input)
     buffers->memory->upload(buffers->in.data, input, buffers->in.bytes);
 }
 
+void buffers_keep_input(struct buffers *buffers)
+{
+    poison(buffers);
+}
+
 void buffers_load_zeros(struct buffers *buffers)
 {
     poison(buffers);

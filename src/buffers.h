@@ -40,6 +40,8 @@ void buffers_free(struct buffers *buffers);
 /* The input is copied in and, unless in place, the output filled with 0x7F. In the count build, reading the output, or
  * a workspace that is not kept, before writing to it is an error from then on. */
 void buffers_load(struct buffers *buffers, const void *input);
+/* The same with the input that is there already; not in place. */
+void buffers_keep_input(struct buffers *buffers);
 /* The same with an input of zero bytes. */
 void buffers_load_zeros(struct buffers *buffers);
 

@@ -52,7 +52,8 @@ struct job {
     struct cost model;
     struct buffers buffers;
     struct row *row;
-    struct device_graph *graph; /* once it is captured, it is what runs */
+    const struct reference *loaded; /* its input is on the device; NULL: none is */
+    struct device_graph *graph;     /* once it is captured, it is what runs */
     struct subject subject;
 };
 
@@ -293,7 +294,11 @@ static bool check_costs(struct job *job, const struct seen *seen)
 static bool run_checked(struct job *job, const struct reference *reference, bool counted, void *copy)
 {
     struct seen seen;
-    buffers_load(&job->buffers, reference->input);
+    if (!job->loaded || job->loaded != reference || job->buffers.in_place)
+        buffers_load(&job->buffers, reference->input);
+    else
+        buffers_keep_input(&job->buffers); /* that no timed run has changed it is then checked as well */
+    job->loaded = reference;
     if (device_failed(job))
         return false;
     run_once(job, counted, &seen);

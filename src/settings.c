@@ -757,7 +757,7 @@ void settings_defaults(struct settings *settings, const char *device_kind)
     bool cuda = !strcmp(device_kind, "cuda");
     if (!settings->sizes) {
         const char *sweep =
-            cuda ? (settings->quick ? "2^10:2^28:x4" : "2^10:2^28") : (settings->quick ? "2^10:2^20:x4" : "2^10:2^20");
+            cuda ? (settings->quick ? "2^10:2^26:x4" : "2^10:2^28") : (settings->quick ? "2^10:2^20:x4" : "2^10:2^20");
         char why[64];
         settings->size_count = sizes_parse(sweep, &settings->sizes, why, sizeof why);
     }
