@@ -42,6 +42,10 @@ struct device_properties {
     char uuid[48]; /* "GPU-..." or "MIG-...": names the device for NVML and for the lock that two runs meet at */
     bool mig;      /* a slice of a GPU */
     bool simulated;
+    /* Of a simulated device alone: what the system and NVML would say of a real one, unknown as in nvml.h. */
+    bool wsl;
+    int temperature_c, other_processes, clocks_locked;
+    double power_limit_w;
 };
 
 /* "cuda" or "cpu": the machine this program was built for. Touches no device. */
