@@ -21,7 +21,7 @@ ALL_CFLAGS = -std=gnu11 $(WARN) $(SEMANTICS) -fopenmp-simd -Isrc -Ibuild $(CFLAG
 ALL_CXXFLAGS = -std=c++20 $(WARN) $(SEMANTICS) -Isrc $(CXXFLAGS)
 ALL_NVCCFLAGS = -std=c++20 -Isrc $(if $(CCCL),-I"$(CCCL)/cub" -I"$(CCCL)/thrust" -I"$(CCCL)/libcudacxx/include") \
 	-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers,-fno-strict-aliasing,-fwrapv $(NVCCFLAGS)
-LIBS = -pthread -lm
+LIBS = -pthread -lm -ldl
 # The count build: every memory access of a kernel becomes a call, and src/device/count answers it in place of the
 # thread sanitizer's library. Accesses have to be those that the source writes: whatever merges, moves or drops them is
 # off. build/reference does without any optimisation; a test holds the counts of the two against each other.
@@ -53,7 +53,7 @@ objects = $(addprefix build/$(1)/,$(addsuffix .o,$(2)))
 COUNT_DEVICE = $(CPU_DEVICE) $(wildcard src/device/count/*.cc)
 COUNT_HOST_OBJECTS = $(call objects,count,$(HOST) $(COUNT_DEVICE))
 CPU_HOST_OBJECTS = $(call objects,cpu,$(HOST) $(CPU_DEVICE))
-CUDA_OBJECTS = $(call objects,cuda,$(HOST) src/device/cuda.cu $(KERNELS)) build/cuda/registry.o
+CUDA_OBJECTS = $(call objects,cuda,$(HOST) $(wildcard src/device/*.cu) $(KERNELS)) build/cuda/registry.o
 
 # ------------------------------------------------------------------------------------------------ commands
 

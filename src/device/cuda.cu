@@ -4,60 +4,55 @@
  *
  * All work goes to one stream. The first error is kept with its text, and nothing is done after it: most of CUDA's
  * errors leave a context that is good for nothing.
+ *
+ * Here: opening, properties, memory, events, counting. Beside it: the gate (cuda_gate.cu), the clock of the SMs
+ * (cuda_clock.cu), cold caches (cuda_cold.cu), graphs (cuda_graph.cu).
  */
+#include "cuda.h"
 #include "device/counts.h"
-#include "device/device.h"
-#include "device/gpu.cuh"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <cub/version.cuh>
+#include <cuda_profiler_api.h>
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
+struct cuda_device gpu = {.number = -1};
 
-static cudaStream_t stream;
-static int opened = -1; /* number of the GPU */
-static int sticky;
-static char sticky_text[400];
-static uint64_t launches;
-
-/* Keeps `error` if it is the first. True: there is none, now or before. */
-static bool keep(const char *what, cudaError_t error)
+bool cuda_keep(const char *what, cudaError_t error)
 {
     if (error == cudaSuccess)
-        return !sticky;
+        return !gpu.error;
     cudaGetLastError(); /* CUDA's own copy: the next launch must not report it again */
-    if (!sticky) {
-        sticky = error;
-        snprintf(sticky_text, sizeof sticky_text, "%s: %s (%s, %d)", what, cudaGetErrorString(error),
+    if (!gpu.error) {
+        gpu.error = error;
+        snprintf(gpu.error_text, sizeof gpu.error_text, "%s: %s (%s, %d)", what, cudaGetErrorString(error),
                  cudaGetErrorName(error), error);
     }
     return false;
 }
 
-#define CHECK(call) keep("cuda.cu:" TEXT(__LINE__) " " #call, call)
-
 cudaStream_t device_stream(void)
 {
-    return stream;
+    return gpu.stream;
 }
 
 void device_launched(const char *what, cudaError_t error)
 {
-    launches++;
-    keep(what, error);
+    gpu.launches++;
+    cuda_keep(what, error);
 }
 
 void device_called(const char *what, cudaError_t error)
 {
-    keep(what, error);
+    cuda_keep(what, error);
 }
 
 uint64_t device_launches(void)
 {
-    return launches;
+    return gpu.launches;
 }
 
 const struct counter *device_counter(void)
@@ -118,15 +113,30 @@ int device_count(int *count, char *why, size_t size)
 static int attribute(enum cudaDeviceAttr which)
 {
     int value = 0;
-    return cudaDeviceGetAttribute(&value, which, opened) == cudaSuccess ? value : 0;
+    return cudaDeviceGetAttribute(&value, which, gpu.number) == cudaSuccess ? value : 0;
 }
 
 static void gpu_name(char *name, size_t size)
 {
     static struct cudaDeviceProp properties;
     *name = 0;
-    if (cudaGetDeviceProperties(&properties, opened) == cudaSuccess)
+    if (cudaGetDeviceProperties(&properties, gpu.number) == cudaSuccess)
         snprintf(name, size, "%.127s", properties.name);
+}
+
+/* A slice bears its profile in its name ("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), and CUDA gives its own UUID for it. */
+static void identify(struct device_properties *properties)
+{
+    static struct cudaDeviceProp all;
+    char digits[33];
+    gpu_name(properties->name, sizeof properties->name);
+    properties->mig = strstr(properties->name, " MIG ");
+    if (cudaGetDeviceProperties(&all, gpu.number) != cudaSuccess)
+        return;
+    for (int i = 0; i < 16; i++)
+        snprintf(digits + 2 * i, 3, "%02x", static_cast<unsigned char>(all.uuid.bytes[i]));
+    snprintf(properties->uuid, sizeof properties->uuid, "%s-%.8s-%.4s-%.4s-%.4s-%.12s", properties->mig ? "MIG" : "GPU",
+             digits, digits + 8, digits + 12, digits + 16, digits + 20);
 }
 
 /* With spaces where the option has '+'. */
@@ -148,18 +158,28 @@ static int refuse_to_open(int error, char *why, size_t size)
     int major = attribute(cudaDevAttrComputeCapabilityMajor), minor = attribute(cudaDevAttrComputeCapabilityMinor);
     if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion)
         snprintf(why, size, "this program was built for %s, and GPU %d, %s, is sm_%d%d: make clean, then make SM=%d%d",
-                 built, opened, name, major, minor, major, minor);
+                 built, gpu.number, name, major, minor, major, minor);
     else
-        snprintf(why, size, "GPU %d, %s, cannot be used: %s", opened, name, sticky_text);
+        snprintf(why, size, "GPU %d, %s, cannot be used: %s", gpu.number, name, gpu.error_text);
     device_close();
     return error;
 }
 
-int device_open(int index, const struct device_options *, char *why, size_t size)
+bool device_can_simulate(const char *, char *why, size_t size)
+{
+    snprintf(why, size, "only the CPU device can be simulated: make DEVICE=cpu");
+    return false;
+}
+
+int device_open(int index, const struct device_options *options, char *why, size_t size)
 {
     int count;
-    if (opened >= 0)
+    if (gpu.number >= 0)
         device_close();
+    if (options && options->simulate) {
+        device_can_simulate(options->simulate, why, size);
+        return cudaErrorNotSupported;
+    }
     int error = device_count(&count, why, size);
     if (error)
         return error;
@@ -170,28 +190,34 @@ int device_open(int index, const struct device_options *, char *why, size_t size
             snprintf(why, size, "device %d: there are %d GPUs, numbers 0 to %d", index, count, count - 1);
         return cudaErrorInvalidDevice;
     }
-    opened = index;
+    gpu.number = index;
     /* An empty kernel shows at once whether this GPU runs what was built. */
-    if (CHECK(cudaSetDevice(index)) && CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))) {
-        probe<<<1, 1, 0, stream>>>();
+    if (CHECK(cudaSetDevice(index)) && CHECK(cudaStreamCreateWithFlags(&gpu.stream, cudaStreamNonBlocking))) {
+        probe<<<1, 1, 0, gpu.stream>>>();
         if (CHECK(cudaGetLastError()))
-            CHECK(cudaStreamSynchronize(stream));
+            CHECK(cudaStreamSynchronize(gpu.stream));
     }
-    if (sticky)
-        return refuse_to_open(sticky, why, size);
-    launches = 0;
+    gpu.sm_count = attribute(cudaDevAttrMultiProcessorCount);
+    gate_start();
+    sm_clock_start();
+    if (gpu.error)
+        return refuse_to_open(gpu.error, why, size);
+    gpu.launches = 0;
     return 0;
 }
 
 void device_close(void)
 {
-    if (opened >= 0)
+    gate_stop();
+    sm_clock_stop();
+    cold_stop();
+    if (gpu.number >= 0)
         cudaDeviceReset(); /* takes the stream, the memory and the error with it */
     cudaGetLastError();
-    stream = nullptr;
-    opened = -1;
-    sticky = 0;
-    sticky_text[0] = 0;
+    gpu.stream = nullptr;
+    gpu.number = -1;
+    gpu.error = 0;
+    gpu.error_text[0] = 0;
 }
 
 /* ------------------------------------------------------------------------------------------ properties */
@@ -219,7 +245,7 @@ void device_get_properties(struct device_properties *properties)
     size_t free_bytes = 0, all_bytes = 0;
     memset(properties, 0, sizeof *properties);
     snprintf(properties->kind, sizeof properties->kind, "%s", device_kind());
-    gpu_name(properties->name, sizeof properties->name);
+    identify(properties);
     properties->compute_major = attribute(cudaDevAttrComputeCapabilityMajor);
     properties->compute_minor = attribute(cudaDevAttrComputeCapabilityMinor);
     properties->sm_count = attribute(cudaDevAttrMultiProcessorCount);
@@ -244,65 +270,103 @@ void device_get_properties(struct device_properties *properties)
 
 int device_error(void)
 {
-    return sticky;
+    return gpu.error;
 }
 
 const char *device_error_text(void)
 {
-    return sticky_text;
+    return gpu.error_text;
 }
 
 int device_synchronize(void)
 {
-    if (!sticky)
-        keep("the stream", cudaStreamSynchronize(stream));
-    return sticky;
+    if (!gpu.error)
+        cuda_keep("the stream", cudaStreamSynchronize(gpu.stream));
+    return gpu.error;
 }
 
 void *device_malloc(size_t bytes)
 {
     void *pointer = nullptr;
-    if (sticky)
+    if (gpu.error)
         return nullptr;
     cudaError_t error = cudaMalloc(&pointer, bytes > 0 ? bytes : 1);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError(); /* the one error after which all goes on */
         return nullptr;
     }
-    return keep("cudaMalloc", error) ? pointer : nullptr;
+    return cuda_keep("cudaMalloc", error) ? pointer : nullptr;
 }
 
 void device_free(void *pointer)
 {
-    if (!sticky)
+    if (!gpu.error)
         CHECK(cudaFree(pointer));
 }
 
 uint64_t device_memory_free(void)
 {
     size_t free_bytes = 0, all_bytes = 0;
-    return !sticky && CHECK(cudaMemGetInfo(&free_bytes, &all_bytes)) ? free_bytes : 0;
+    return !gpu.error && CHECK(cudaMemGetInfo(&free_bytes, &all_bytes)) ? free_bytes : 0;
 }
 
 void device_upload(void *to, const void *from, size_t bytes)
 {
-    if (!sticky && CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream)))
+    if (!gpu.error && CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, gpu.stream)))
         device_synchronize();
 }
 
 void device_download(void *to, const void *from, size_t bytes)
 {
-    if (!sticky && CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream)))
+    if (!gpu.error && CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, gpu.stream)))
         device_synchronize();
 }
 
 void device_fill(void *to, int byte, size_t bytes)
 {
-    if (!sticky)
-        CHECK(cudaMemsetAsync(to, byte, bytes, stream));
+    if (!gpu.error)
+        CHECK(cudaMemsetAsync(to, byte, bytes, gpu.stream));
 }
 
-/* ------------------------------------------------------------------------------------------ events */
+void *device_pinned_malloc(size_t bytes)
+{
+    void *pointer = nullptr;
+    if (gpu.error)
+        return nullptr;
+    cudaError_t error = cudaHostAlloc(&pointer, bytes > 0 ? bytes : 1, cudaHostAllocDefault);
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return nullptr;
+    }
+    return cuda_keep("cudaHostAlloc", error) ? pointer : nullptr;
+}
+
+void device_pinned_free(void *pointer)
+{
+    if (pointer && !gpu.error)
+        CHECK(cudaFreeHost(pointer));
+}
+
+/* ------------------------------------------------------------------------------------------ time */
+
+double device_clock_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
+/* A signal does not shorten it. */
+void device_pause(double seconds)
+{
+    if (!(seconds > 0))
+        return;
+    struct timespec left;
+    left.tv_sec = time_t(seconds);
+    left.tv_nsec = long((seconds - double(left.tv_sec)) * 1e9);
+    while (nanosleep(&left, &left) && errno == EINTR)
+        ;
+}
 
 struct device_event {
     cudaEvent_t event;
@@ -311,29 +375,29 @@ struct device_event {
 struct device_event *device_event_create(void)
 {
     struct device_event *event = static_cast<struct device_event *>(calloc(1, sizeof *event));
-    if (event && !sticky)
+    if (event && !gpu.error)
         CHECK(cudaEventCreate(&event->event));
     return event;
 }
 
 void device_event_destroy(struct device_event *event)
 {
-    if (event && event->event && !sticky)
+    if (event && event->event && !gpu.error)
         CHECK(cudaEventDestroy(event->event));
     free(event);
 }
 
 void device_event_record(struct device_event *event)
 {
-    if (!sticky)
-        CHECK(cudaEventRecord(event->event, stream));
+    if (!gpu.error)
+        CHECK(cudaEventRecord(event->event, gpu.stream));
 }
 
 /* 0 after an error. */
 double device_event_elapsed_s(const struct device_event *start, const struct device_event *end)
 {
     float elapsed_ms = 0;
-    if (!sticky && CHECK(cudaEventSynchronize(end->event)))
+    if (!gpu.error && CHECK(cudaEventSynchronize(end->event)))
         CHECK(cudaEventElapsedTime(&elapsed_ms, start->event, end->event));
     return elapsed_ms * 1e-3;
 }
@@ -344,48 +408,27 @@ double device_event_resolution_s(void)
     return 0.5e-6;
 }
 
-/* ------------------------------------------------------------------------------------------ counting */
-
-static uint64_t count_launch_nodes(cudaGraph_t graph)
+void device_launch_empty(void)
 {
-    size_t count = 0;
-    if (cudaGraphGetNodes(graph, nullptr, &count) != cudaSuccess)
-        return UNKNOWN;
-    cudaGraphNode_t *nodes = static_cast<cudaGraphNode_t *>(calloc(count + 1, sizeof *nodes));
-    uint64_t found = 0;
-    if (!nodes || cudaGraphGetNodes(graph, nodes, &count) != cudaSuccess)
-        found = UNKNOWN;
-    for (size_t i = 0; found != UNKNOWN && i < count; i++) {
-        enum cudaGraphNodeType type;
-        if (cudaGraphNodeGetType(nodes[i], &type) != cudaSuccess)
-            found = UNKNOWN;
-        else if (type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemset || type == cudaGraphNodeTypeMemcpy)
-            found++;
-    }
-    free(nodes);
-    return found;
+    if (gpu.error)
+        return;
+    probe<<<1, 1, 0, gpu.stream>>>();
+    CHECK(cudaGetLastError());
 }
 
-/* What fails in here fails only for the count: the device goes on as before. */
-uint64_t device_launches_captured(const struct algorithm *algorithm, const struct problem *problem)
+/* Without a profiler these do nothing; with one that refuses, the work goes on without it. */
+void device_profile(bool on)
 {
-    if (sticky || !algorithm->run || algorithm->runs_on == HOST)
-        return UNKNOWN;
-    uint64_t before = launches, found = UNKNOWN;
-    cudaGraph_t graph = nullptr;
-    if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
-        algorithm->run(problem);
-        if (cudaStreamEndCapture(stream, &graph) == cudaSuccess && !sticky)
-            found = count_launch_nodes(graph);
-        if (graph)
-            cudaGraphDestroy(graph);
-    }
+    if (gpu.error)
+        return;
+    if (on)
+        cudaProfilerStart();
+    else
+        cudaProfilerStop();
     cudaGetLastError();
-    launches = before;
-    sticky = 0;
-    sticky_text[0] = 0;
-    return found;
 }
+
+/* ------------------------------------------------------------------------------------------ counting */
 
 /* Where the files with kernels count additions: device variables, each by its address on the host. */
 static const void *counters[64];
