@@ -8,10 +8,14 @@
 struct gpu_state {
     int temperature_c;    /* -1: unknown */
     double power_limit_w; /* NAN: unknown */
-    int other_processes;  /* that compute on the GPU, this process and its descendants left out; -1: unknown */
+    int other_processes;  /* that compute on the GPU, this process and its descendants left out; -1: unknown. In a
+                           * container the driver may tell numbers that mean others in here: ask before using the GPU */
     int sm_clock_mhz;     /* now; 0: unknown */
     int mem_clock_mhz;
-    int clocks_locked; /* 1: somebody has set a clock below the GPU's own choice; 0: nobody has; -1: unknown */
+    /* 1: somebody has set the clocks; 0: nobody has; -1: unknown. NVML does not tell of locked clocks (nvidia-smi
+     * -lgc), but those do not drop when the GPU idles: 0 comes from an idle GPU alone, so ask before it has anything to
+     * do. */
+    int clocks_locked;
     /* Why the clocks are lower than they could be, slugs joined by '+': "power", "thermal", "hardware", "power-brake",
      * "sync-boost". "": no reason, or unknown. An idle GPU is no reason. */
     char throttled[64];

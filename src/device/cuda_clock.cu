@@ -43,9 +43,8 @@ static __global__ void take_readings(struct clock_words *words, int mark, unsign
     unsigned sm = sm_number();
     if (sm >= MOST_SMS || atomicExch(&taken[mark][sm], pair) == pair)
         return;
-    struct reading *reading = &words->readings[mark][sm];
-    reading->ns = next_step(20000, &reading->cycles);
-    reading->pair = pair;
+    unsigned long long cycles, ns = next_step(20000, &cycles);
+    words->readings[mark][sm] = {ns, cycles, pair};
 }
 
 /* The longest of a few steps. */
