@@ -253,8 +253,9 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
     {
         const auto body = [=]() UNSEEN { function(values...); };
         using how = kernel_body<std::remove_cv_t<decltype(body)>>;
-        static const struct kernel kernel = {name,        how::run_blocks,   how::thread,
-                                             count_begin, count_enter_block, &how::spins};
+        static_assert((std::is_trivially_copyable_v<P> && ...)); /* a graph keeps a copy */
+        static const struct kernel kernel = {name,        how::run_blocks, how::thread, count_begin, count_enter_block,
+                                             &how::spins, sizeof body};
         cpu_launch(&kernel, &body, blocks.of, threads.of, cooperative);
     }
 };

@@ -9,9 +9,11 @@
 #include "device/cpu/block.h"
 #include "device/cpu/cpu.h"
 #include "device/cpu/observe.h"
+#include "device/cpu/simulate.h"
 
 static bool is_open;
 constexpr uint64_t MOST_OBSERVED = UINT64_C(2) << 30;
+constexpr int CAPTURE_ERROR = 900; /* cudaErrorStreamCaptureUnsupported */
 
 #ifndef SCANBENCH_COUNT
 const struct counter *device_counter(void)
@@ -38,6 +40,13 @@ static uint64_t host_memory_bytes(void)
     return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
 }
 
+static int refused_memory(void)
+{
+    if (simulated)
+        simulate_end();
+    return DEVICE_ERROR_MEMORY;
+}
+
 int device_open(int index, const struct device_options *options, char *why, size_t size)
 {
     if (index != 0) {
@@ -46,6 +55,16 @@ int device_open(int index, const struct device_options *options, char *why, size
     }
     if (is_open)
         device_close();
+    if (options->simulate) {
+        if (!device_can_simulate(options->simulate, why, size))
+            return 1;
+        simulate_begin(options->simulate);
+        const int error = simulate_open_error(why, size);
+        if (error) {
+            simulate_end();
+            return error;
+        }
+    }
     struct device_options all = *options;
     if (!all.memory_bytes)
         all.memory_bytes = host_memory_bytes() / 2;
@@ -59,7 +78,7 @@ int device_open(int index, const struct device_options *options, char *why, size
             if (options->memory_bytes) {
                 snprintf(why, size, "the count build has at most %llu MiB of device memory (--memory)",
                          static_cast<unsigned long long>(MOST_OBSERVED >> 20));
-                return DEVICE_ERROR_MEMORY;
+                return refused_memory();
             }
             all.memory_bytes = MOST_OBSERVED;
         }
@@ -67,9 +86,10 @@ int device_open(int index, const struct device_options *options, char *why, size
     if (!cpu_memory_open(all.memory_bytes)) {
         snprintf(why, size, "the host refuses %llu MiB for the CPU device's memory (--memory)",
                  static_cast<unsigned long long>(all.memory_bytes >> 20));
-        return DEVICE_ERROR_MEMORY;
+        return refused_memory();
     }
     cpu_clear_error();
+    cpu_detour = simulated;
     cpu_start(&all);
     is_open = true;
     return 0;
@@ -81,7 +101,11 @@ void device_close(void)
         return;
     cpu_stop();
     cpu_memory_close();
+    cpu_cold_close();
     cpu_clear_error();
+    if (simulated)
+        simulate_end();
+    cpu_detour = false;
     is_open = false;
 }
 
@@ -92,6 +116,10 @@ void device_get_properties(struct device_properties *properties)
     properties->ecc = -1;
     properties->sm_count = worker_count;
     properties->memory_bytes = cpu_options.memory_bytes;
+    if (simulated) {
+        simulate_properties(properties);
+        return;
+    }
     const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
     properties->l2_bytes = l2 > 0 ? uint64_t(l2) : 0;
     snprintf(properties->name, sizeof properties->name, "unknown CPU");
@@ -110,52 +138,11 @@ void device_get_properties(struct device_properties *properties)
 
 int device_synchronize(void)
 {
+    if (cpu_capture_forbids("device_synchronize"))
+        return CAPTURE_ERROR;
+    if (simulated && !device_error())
+        simulate_synchronize();
     return device_error();
-}
-
-struct device_event {
-    double time_s;
-};
-
-struct device_event *device_event_create(void)
-{
-    return static_cast<struct device_event *>(calloc(1, sizeof(struct device_event)));
-}
-
-void device_event_destroy(struct device_event *event)
-{
-    free(event);
-}
-
-void device_event_record(struct device_event *event)
-{
-    event->time_s = clock_s();
-}
-
-double device_event_elapsed_s(const struct device_event *start, const struct device_event *end)
-{
-    return end->time_s - start->time_s;
-}
-
-/* The smallest step seen between two readings of the clock. */
-double device_event_resolution_s(void)
-{
-    double finest = 1;
-    for (int i = 0; i < 1000; i++) {
-        const double start = clock_s();
-        double now = start;
-        while (now == start)
-            now = clock_s();
-        if (now - start < finest)
-            finest = now - start;
-    }
-    return finest;
-}
-
-bool device_can_simulate(const char *, char *why, size_t size)
-{
-    snprintf(why, size, "not yet");
-    return false;
 }
 
 void *device_pinned_malloc(size_t bytes)
@@ -167,59 +154,3 @@ void device_pinned_free(void *pointer)
 {
     free(pointer);
 }
-
-double device_clock_s(void)
-{
-    return clock_s();
-}
-
-void device_pause(double seconds)
-{
-    usleep(unsigned(seconds * 1e6));
-}
-
-bool device_has_gate(void)
-{
-    return false;
-}
-
-bool device_gate_close(void)
-{
-    return false;
-}
-
-bool device_gate_open(void)
-{
-    return true;
-}
-
-void device_sm_clock_mark(int) {}
-
-double device_sm_clock_mhz(void)
-{
-    return __builtin_nan("");
-}
-
-bool device_cold_prepare(char *why, size_t size)
-{
-    snprintf(why, size, "not yet");
-    return false;
-}
-
-void device_make_cold(void) {}
-
-struct device_graph *device_graph_capture(const struct algorithm *, const struct problem *, char *why, size_t size)
-{
-    snprintf(why, size, "not yet");
-    return nullptr;
-}
-
-uint64_t device_graph_launches(const struct device_graph *)
-{
-    return UNKNOWN;
-}
-
-void device_graph_replay(struct device_graph *) {}
-void device_graph_destroy(struct device_graph *) {}
-void device_launch_empty(void) {}
-void device_profile(bool) {}

@@ -127,6 +127,7 @@ struct kernel {
     void (*begin)(void);                         /* tells the file's gridDim and blockDim */
     void (*enter_block)(uint64_t block);         /* tells its blockIdx */
     bool *spins;                                 /* has this kernel waited for memory? */
+    size_t arguments_bytes;
 };
 
 /* The thread `index` leaves the plain loop: it and those behind it become fibers. */

@@ -21,6 +21,7 @@
 #include "device/cpu/block.h"
 #include "device/cpu/cpu.h"
 #include "device/cpu/observe.h"
+#include "device/cpu/simulate.h"
 
 struct grid grid;
 struct device_options cpu_options;
@@ -28,7 +29,7 @@ struct worker_private *worker_list;
 int worker_count;
 bool cpu_counts_additions;
 
-static uint64_t launches;
+uint64_t cpu_launches;
 static uint64_t opened_launches; /* since the device was opened: the seed's orders begin anew */
 static int sticky_error;
 static char sticky_text[400];
@@ -321,7 +322,15 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
                       static_cast<unsigned long long>(limit), worker_count);
         return;
     }
-    launches++;
+    if (cpu_detour) [[unlikely]] {
+        if (cpu_captures_kernel(kernel, arguments, blocks, block_threads, cooperative))
+            return;
+        if (!simulate_kernel(kernel, kernel->name, count, count * per_block)) {
+            cpu_launches++;
+            return;
+        }
+    }
+    cpu_launches++;
     grid.kernel = kernel;
     grid.arguments = arguments;
     grid.launch++;
@@ -379,7 +388,11 @@ void launch_memcpy(void *to, const void *from, size_t bytes)
 {
     if (sticky_error)
         return;
-    launches++;
+    if (cpu_detour && cpu_captures_bytes(to, from, 0, bytes))
+        return;
+    cpu_launches++;
+    if (simulated && !simulate_bytes("memcpy", bytes))
+        return;
     memcpy(to, from, bytes);
     observe_memcpy(to, from, bytes);
 }
@@ -388,19 +401,18 @@ void launch_memset(void *to, int byte, size_t bytes)
 {
     if (sticky_error)
         return;
-    launches++;
+    if (cpu_detour && cpu_captures_bytes(to, nullptr, byte, bytes))
+        return;
+    cpu_launches++;
+    if (simulated && !simulate_bytes("memset", bytes))
+        return;
     memset(to, byte, bytes);
     observe_memset(to, bytes);
 }
 
 uint64_t device_launches(void)
 {
-    return launches;
-}
-
-uint64_t device_launches_captured(const struct algorithm *, const struct problem *)
-{
-    return UNKNOWN;
+    return cpu_launches;
 }
 
 bool device_counts_additions(enum type, enum op)

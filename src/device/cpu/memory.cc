@@ -8,6 +8,7 @@
 #include "device/cpu/block.h"
 #include "device/cpu/cpu.h"
 #include "device/cpu/observe.h"
+#include "device/cpu/simulate.h"
 
 constexpr uint64_t ALIGNMENT = 256;
 /* On both sides of every allocation; a stray store there is found when the array is freed. */
@@ -101,7 +102,8 @@ uint64_t device_memory_free(void)
 
 void *device_malloc(size_t asked)
 {
-    if (device_error() || asked > memory_size)
+    if (cpu_capture_forbids("device_malloc") || (simulated && !simulate_malloc()) || device_error() ||
+        asked > memory_size)
         return nullptr;
     const uint64_t bytes = (asked + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + 2 * GUARD;
     struct array **link = &arrays;
@@ -122,7 +124,7 @@ void *device_malloc(size_t asked)
 
 void device_free(void *pointer)
 {
-    if (!pointer)
+    if (!pointer || cpu_capture_forbids("device_free"))
         return;
     const uint64_t offset = uint64_t(static_cast<char *>(pointer) - memory) - GUARD;
     struct array **link = &arrays;
@@ -155,6 +157,10 @@ void device_free(void *pointer)
 
 void device_upload(void *to, const void *from, size_t bytes)
 {
+    if (cpu_capture_forbids("device_upload"))
+        return;
+    if (simulated && !device_error())
+        simulate_transfer(bytes);
     if (!device_error()) {
         memcpy(to, from, bytes);
         observe_host_write(to, bytes);
@@ -164,6 +170,10 @@ void device_upload(void *to, const void *from, size_t bytes)
 /* Whoever looks at results also hears of a stack that was overrun. */
 void device_download(void *to, const void *from, size_t bytes)
 {
+    if (cpu_capture_forbids("device_download"))
+        return;
+    if (simulated && !device_error())
+        simulate_transfer(bytes);
     for (int i = 0; i < worker_count; i++)
         if (!scheduler_stacks_whole(&worker_list[i]))
             cpu_set_error(719, "a kernel's thread has used more than the %zu KiB of its stack", STACK_BYTES >> 10);
@@ -173,8 +183,10 @@ void device_download(void *to, const void *from, size_t bytes)
 
 void device_fill(void *to, int byte, size_t bytes)
 {
-    if (!device_error()) {
-        memset(to, byte, bytes);
-        observe_host_write(to, bytes);
-    }
+    if (device_error() || cpu_capture_forbids("device_fill"))
+        return;
+    if (simulated)
+        simulate_fill(bytes);
+    memset(to, byte, bytes);
+    observe_host_write(to, bytes);
 }

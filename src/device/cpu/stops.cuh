@@ -303,7 +303,8 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
     static inline bool spins;
     static void enqueue(const char *name, bool cooperative, extent blocks, extent threads, P... values)
     {
-        static const struct kernel kernel = {name, run_blocks, thread, begin, enter_block, &spins};
+        static_assert((std::is_trivially_copyable_v<P> && ...)); /* a graph keeps a copy */
+        static const struct kernel kernel = {name, run_blocks, thread, begin, enter_block, &spins, sizeof(arguments)};
         const arguments packed(values...);
         cpu_launch(&kernel, &packed, blocks.of, threads.of, cooperative);
     }
