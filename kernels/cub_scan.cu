@@ -13,56 +13,22 @@
  *
  * D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA NVR-2016-002, 2016.
  */
-#include "device/gpu.cuh"
+#include "parts/cub_call.cuh"
 
 #ifdef __CUDACC__
 
-#include <cub/device/device_scan.cuh>
-
-/* One of CUB's two calls: without workspace it says how many bytes it needs. Offsets have the type of n. */
-template <class Op, class Offset> static size_t call(const struct problem *p, void *workspace, size_t bytes, Offset n)
-{
-    using T = typename Op::value;
-    const T *in = static_cast<const T *>(p->in);
-    T *out = static_cast<T *>(p->out);
-    cudaError_t error;
-    if (p->kind == INCLUSIVE)
-        error = cub::DeviceScan::InclusiveScan(workspace, bytes, in, out, Op{}, n, device_stream());
-    else
-        error = cub::DeviceScan::ExclusiveScan(workspace, bytes, in, out, Op{}, Op::identity(), n, device_stream());
-    device_called("cub::DeviceScan", error);
-    return bytes;
-}
-
 /* 32-bit offsets where n fits, as a caller with an int has them. */
-static size_t call(const struct problem *p, void *workspace, size_t bytes)
-{
-    size_t needed = 0;
-    with_operator(p, [&](auto op) {
-        using Op = decltype(op);
-        if (p->n <= INT32_MAX)
-            needed = call<Op>(p, workspace, bytes, int32_t(p->n));
-        else
-            needed = call<Op>(p, workspace, bytes, int64_t(p->n));
-    });
-    return needed;
-}
-
-/* Counting its additions changes CUB's choice of tiles, and so its workspace: room for both. */
 static size_t workspace(const struct problem *p)
 {
-    size_t needed = call(p, nullptr, 0);
-    if (p->op == SUM && p->type == I32 && p->n <= INT32_MAX) {
-        size_t counted = call<Operator<Sum<int32_t>, true>>(p, nullptr, 0, int32_t(p->n));
-        needed = counted > needed ? counted : needed;
-    }
-    return needed;
+    return p->n <= INT32_MAX ? cub_workspace<int32_t>(p) : cub_workspace<int64_t>(p);
 }
 
-/* The bytes that CUB is told must be as many as it asked for. */
 static void run(const struct problem *p)
 {
-    call(p, p->workspace, call(p, nullptr, 0));
+    if (p->n <= INT32_MAX)
+        cub_run<int32_t>(p);
+    else
+        cub_run<int64_t>(p);
 }
 
 #else
