@@ -53,14 +53,16 @@ objects = $(addprefix build/$(1)/,$(addsuffix .o,$(2)))
 COUNT_DEVICE = $(CPU_DEVICE) $(wildcard src/device/count/*.cc)
 COUNT_HOST_OBJECTS = $(call objects,count,$(HOST) $(COUNT_DEVICE))
 CPU_HOST_OBJECTS = $(call objects,cpu,$(HOST) $(CPU_DEVICE))
-CUDA_OBJECTS = $(call objects,cuda,$(HOST) $(wildcard src/device/*.cu) $(KERNELS)) build/cuda/registry.o
+# CCCL=DIR is built beside build/cuda, in build/cuda-NAME after the folder's name.
+CUDA = cuda$(if $(CCCL),-$(notdir $(patsubst %/,%,$(CCCL))))
+CUDA_OBJECTS = $(call objects,$(CUDA),$(HOST) $(wildcard src/device/*.cu) $(KERNELS)) build/$(CUDA)/registry.o
 
 # ------------------------------------------------------------------------------------------------ commands
 
 .PHONY: build deps bench count plots check test lint gpu-check bench-cpu-device readme clean help FORCE
 
-build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu|count decides otherwise)
-	@d=$$(scripts/choose-device "$(DEVICE)") && $(MAKE) $(IN_PARALLEL) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
+build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu|count decides otherwise; CCCL=DIR: with that CUB)
+	@d=$$(scripts/choose-device "$(DEVICE)" "$(CCCL)") && case $$d in cuda) d=$(CUDA) ;; esac && $(MAKE) $(IN_PARALLEL) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
 
 deps: ## install what Debian packages (compiler, gnuplot, pandas, linters); names what it cannot install
 	@scripts/install-deps
@@ -112,7 +114,7 @@ define when-changed
 	@$(1) > $@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 endef
 
-build/cpu/registry.c build/count/registry.c build/cuda/registry.c: FORCE
+build/cpu/registry.c build/count/registry.c build/$(CUDA)/registry.c: FORCE
 	$(call when-changed,scripts/registry $(KERNELS))
 build/faults/registry.c build/faults-count/registry.c: FORCE
 	$(call when-changed,scripts/registry $(FAULTS))
@@ -120,7 +122,8 @@ build/count/flags: FORCE
 	$(call when-changed,echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS) $(COUNT) $(SEEN) $(AS_WRITTEN)')
 build/cpu/flags: FORCE
 	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS)'; scripts/kernel-flags $(CXX); })
-build/cuda/flags: FORCE
+build/$(CUDA)/flags: FORCE
+	$(if $(CCCL),@scripts/check-cccl "$(CCCL)")
 	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(NVCC) $(ALL_NVCCFLAGS)'; scripts/cuda-architectures; })
 build/version.h: FORCE
 	$(call when-changed,scripts/version "$(COMMIT)")
@@ -153,11 +156,11 @@ build/reference/%.cu.o: %.cu build/count/flags
 	@mkdir -p $(@D)
 	$(CXX) $(ALL_CXXFLAGS) $(COUNT) $(SEEN) -O0 -MMD -MP -x c++ -c $< -o $@
 
-build/cuda/%.c.o: %.c build/cuda/flags | build/version.h
+build/$(CUDA)/%.c.o: %.c build/$(CUDA)/flags | build/version.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-build/cuda/%.cu.o: %.cu build/cuda/flags
+build/$(CUDA)/%.cu.o: %.cu build/$(CUDA)/flags
 	@mkdir -p $(@D)
 	$(NVCC) $(ALL_NVCCFLAGS) $$(scripts/cuda-architectures) -MMD -MP -c $< -o $@
 
@@ -176,7 +179,7 @@ build/count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(KERNELS)) bu
 build/faults-count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(FAULTS)) build/faults-count/registry.o
 	$(CXX) $^ $(LIBS) -o $@
 
-build/cuda/scanbench: $(CUDA_OBJECTS)
+build/$(CUDA)/scanbench: $(CUDA_OBJECTS)
 	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl -o $@
 
 # The CPU device's own benchmark links everything but the command line.

@@ -53,7 +53,7 @@ void machine_describe(struct machine *machine, const struct settings *settings, 
     machine->settings = settings;
     machine->started = started;
     machine->device = hello->properties;
-    machine->event_resolution_s = hello->event_resolution_s;
+    machine->event_resolution_s = hello->overheads.event_resolution_s;
     machine->copy_gb_per_s = NAN;
 
     file_value("/proc/cpuinfo", "model name", ':', machine->host_cpu, sizeof machine->host_cpu);
