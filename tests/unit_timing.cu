@@ -66,8 +66,8 @@ static void open_simulated(const char *specification)
 /* ------------------------------------------------------------------------------------------------ subjects */
 
 /* A thread takes 1 us, whatever it does, and a kernel 1 us at least. */
-#define GPU                                                                                                            \
-    "thread=1e-6,empty=1e-6,gap=0,latency=1e-6,launch=2e-6,sync=1e-6,record=1e-7,resolution=1e-7,first=0,noise=0"
+#define GPU "thread=1e-6,empty=1e-6,gap=0,latency=1e-6,launch=2e-6,sync=1e-6,record=1e-7"
+#define FINE GPU ",resolution=1e-7"
 
 static __global__ void work() {}
 
@@ -107,6 +107,7 @@ static void run_and_count_allocations(const struct problem *)
 {
     if (runs++ > 2)
         allocations_between += allocations - last_allocations;
+
     last_allocations = allocations;
     launch(work, 1, 100);
 }
@@ -134,7 +135,7 @@ static bool near(double value, double truth, double share)
 
 static void test_clocks(void)
 {
-    open_simulated(GPU);
+    open_simulated(FINE);
     struct row row = measure(run_100us);
     report(near(row.device.median, 100e-6, 0.003) && row.status == STATUS_OK && row.device.samples == 30 &&
                !row.flags[0],
@@ -154,16 +155,16 @@ static void test_clocks(void)
 
 static void test_coverage(void)
 {
-    enum { RUNS = 1000 };
+    constexpr int RUNS = 1000;
     int covered = 0, stable = 0, inside = 0, host_covered = 0;
     long samples = 0;
     double host_truth = 0;
-    open_simulated(GPU);
+    open_simulated(FINE);
     host_truth = measure(run_100us).host.median;
     device_close();
     for (int i = 0; i < RUNS; i++) {
         char specification[300];
-        snprintf(specification, sizeof specification, GPU ",noise=0.03,seed=%d", i + 1);
+        snprintf(specification, sizeof specification, FINE ",noise=0.03,seed=%d", i + 1);
         open_simulated(specification);
         struct row row = measure(run_100us);
         device_close();
@@ -183,7 +184,7 @@ static void test_coverage(void)
 
 static void test_warm_up(void)
 {
-    open_simulated(GPU ",first=0.2");
+    open_simulated(FINE ",first=0.2");
     struct row row = measure(run_100us);
     report(near(row.device.max, 100e-6, 0.003) && row.host.max < 110e-6 && !row.discarded,
            "warm_up_takes_the_first_launch",
@@ -196,7 +197,7 @@ static void test_gate(void)
 {
     struct job_options without = usual;
     without.without_gate = true;
-    open_simulated(GPU);
+    open_simulated(FINE);
     struct row gated = measure(run_20_launches, usual, 20), ungated = measure(run_20_launches, without, 20);
     report(near(gated.device.median, 20e-6, 0.02) && !gated.flags[0], "gate_removes_the_feeding",
            "20 kernels of 1 us: %.2f us behind the gate", gated.device.median * 1e6);
@@ -220,15 +221,15 @@ static void test_gate(void)
 
 static void test_throttling(void)
 {
-    open_simulated(GPU ",clock=1500,throttle=0.004:0.02:2:0.06");
+    open_simulated(FINE ",clock=1500,throttle=0.002:0.02:2:0.06");
     struct row row = measure(run_100us);
-    report(row.status == STATUS_OK && row.discarded > 0 && near(row.device.max, 100e-6, 0.01) &&
-               near(row.sm_clock_mhz, 1500, 0.01),
-           "throttled_samples_are_discarded", "%d samples, %d discarded, the largest %.2f us, SM clock %.0f MHz",
-           row.device.samples, row.discarded, row.device.max * 1e6, row.sm_clock_mhz);
+    report(row.status == STATUS_OK && row.discarded > 0 && near(row.device.median, 100e-6, 0.01) &&
+               row.sm_clock_mhz > 1200,
+           "throttled_samples_are_discarded", "%d samples, %d discarded, median %.2f us, q3 %.2f us, SM clock %.0f MHz",
+           row.device.samples, row.discarded, row.device.median * 1e6, row.device.q3 * 1e6, row.sm_clock_mhz);
     device_close();
 
-    open_simulated(GPU ",clock=1500,throttle=0:1000:2:2000");
+    open_simulated(FINE ",clock=1500,throttle=0:1000:2:2000");
     struct job_options patient = usual;
     patient.budget_s = 20;
     row = measure(run_100us, patient);
@@ -241,7 +242,7 @@ static void test_throttling(void)
 
 static void test_neighbours(void)
 {
-    open_simulated(GPU ",busy=0.1:1e-3,noise=0.01");
+    open_simulated(FINE ",busy=0.1:1e-3,noise=0.01");
     struct row row = measure(run_100us);
     report(near(row.device.median, 100e-6, 0.01) && row.device.max > 1e-3, "a_busy_neighbour_leaves_the_median",
            "%.2f us, the largest %.2f us, %s", row.device.median * 1e6, row.device.max * 1e6, status_name(row.status));
@@ -252,7 +253,7 @@ static void test_caps(void)
 {
     struct job_options little = usual;
     little.budget_s = 1e-3;
-    open_simulated(GPU ",noise=0.03");
+    open_simulated(FINE ",noise=0.03");
     struct row row = measure(run_100us, little);
     report(row.status == STATUS_UNSTABLE && row.device.samples >= 1 && row.device.samples < 30 &&
                row.host.samples >= 1 && !strcmp(row.flags, "few-samples"),
@@ -260,7 +261,7 @@ static void test_caps(void)
            status_name(row.status), row.device.samples, row.host.samples, row.flags);
     device_close();
 
-    open_simulated(GPU ",noise=2");
+    open_simulated(FINE ",noise=2");
     row = measure(run_100us);
     report(row.status == STATUS_UNSTABLE && (row.device.samples == 1000 || row.device.samples > 100),
            "noise_without_end_is_unstable", "%s after %d samples", status_name(row.status), row.device.samples);
@@ -272,7 +273,7 @@ static void test_allocations(void)
     struct job_options hundred = usual;
     hundred.max_samples = 100;
     hundred.keep_samples = true;
-    open_simulated(GPU ",noise=0.2");
+    open_simulated(FINE ",noise=0.2");
     measure(run_and_count_allocations, hundred);
     report(runs > 100 && allocations_between == 0, "nothing_is_allocated_between_samples", "%ld allocations in %d runs",
            allocations_between, runs);
@@ -326,14 +327,14 @@ static struct point point_of(const char *algorithm, uint64_t n)
     return point;
 }
 
-/* Two algorithms of the same launches, on a GPU that becomes slower by a fifth every second. */
+/* Two algorithms of the same launches, on a GPU that becomes slower by a third every second. */
 static void test_turns(void)
 {
     const struct point points[] = {point_of("block_scan", 1000), point_of("block_scan_unpadded", 1000)};
     const int both[] = {0, 1};
     struct job_options options = usual;
     options.seed = 1;
-    const char *drifting = "thread=2e-7,drift=0.2,noise=0.5";
+    const char *drifting = "thread=2e-7,drift=0.3,noise=0.1";
     open_simulated(drifting);
     compete(points, both, 1, &options);
     compete(points, both + 1, 1, &options);
@@ -343,7 +344,7 @@ static void test_turns(void)
     compete(points, both, 2, &options);
     double in_turns = rows[1].device.median / rows[0].device.median;
     device_close();
-    report(alone > 1.08 && near(in_turns, 1, 0.05), "turns_share_a_drift",
+    report(alone > 1.04 && fabs(in_turns - 1) < (alone - 1) / 3, "turns_share_a_drift",
            "the same work, ratio 1: %.3f one after the other, %.3f in turns (%d and %d samples)", alone, in_turns,
            rows[0].device.samples, rows[1].device.samples);
 
@@ -391,7 +392,7 @@ static void test_stop(void)
     const int all[] = {0, 1, 2};
     struct job_options options = usual;
     options.seed = 1;
-    options.min_samples = 20;
+    options.min_samples = 30;
     open_simulated("noise=0.5");
     struct contest contest = {};
     contest.points = points;
@@ -405,10 +406,10 @@ static void test_stop(void)
     contest_run(&contest);
     int timed = 0, interrupted = 0;
     for (int i = 0; i < 3; i++) {
-        timed += rows[i].status == STATUS_UNSTABLE && rows[i].device.samples >= 20;
+        timed += rows[i].status == STATUS_UNSTABLE && rows[i].device.samples >= 30;
         interrupted += rows[i].status == STATUS_INTERRUPTED && !rows[i].device.samples;
     }
-    report(row_count == 3 && timed + interrupted == 3 && timed > 0, "a_stop_ends_with_what_there_is",
+    report(row_count == 3 && timed + interrupted == 3 && timed > 0 && interrupted > 0, "a_stop_ends_with_what_there_is",
            "%d with times, %d interrupted", timed, interrupted);
     stop = 0;
     device_close();
