@@ -112,6 +112,97 @@ void csv_number(struct csv_row *row, double value)
     append(row, text);
 }
 
+/* ---- words */
+
+static bool is_plain(unsigned char c)
+{
+    return c > ' ' && c <= '~' && !strchr("%,;\"'", c);
+}
+
+/* One word as it stands in the field. Returns its length there; `text` has room for three times the word's. */
+static size_t encode_word(const char *word, char *text)
+{
+    size_t used = 0;
+    if (!*word)
+        text[used++] = '%';
+    for (const char *at = word; *at; at++) {
+        if (*at == ',')
+            text[used++] = ';';
+        else if (is_plain((unsigned char)*at))
+            text[used++] = *at;
+        else
+            used += (size_t)sprintf(text + used, "%%%02X", (unsigned char)*at);
+    }
+    text[used] = 0;
+    return used;
+}
+
+void csv_words(struct csv_row *row, char *const *words, int count)
+{
+    static const char torn[] = "%+";
+    char field[6000] = "";
+    size_t used = 0;
+    for (int i = 0; i < count; i++) {
+        char *word = malloc(3 * strlen(words[i]) + 2);
+        size_t length = word ? encode_word(words[i], word) : sizeof field;
+        if (used + length + sizeof " " + sizeof torn >= sizeof field) {
+            strcpy(field + used, " %+");
+            free(word);
+            break;
+        }
+        if (i)
+            field[used++] = ' ';
+        memcpy(field + used, word, length + 1);
+        used += length;
+        free(word);
+    }
+    append(row, field);
+}
+
+static int digit_of(char c)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+char **csv_words_read(const char *field, int *count)
+{
+    size_t length = strlen(field), words = *field != 0;
+    for (const char *at = field; *at; at++)
+        words += *at == ' ';
+    char **list = malloc((words + 1) * sizeof *list + length + 1);
+    if (!list)
+        return NULL;
+    char *text = (char *)(list + words + 1);
+    *count = 0;
+    for (const char *at = field; *at; at += *at == ' ') {
+        list[(*count)++] = text;
+        if (*at == '%' && (!at[1] || at[1] == ' ')) {
+            at++;
+        } else {
+            if (*at == ' ')
+                goto wrong;
+            for (; *at && *at != ' '; at++) {
+                int high = *at == '%' ? digit_of(at[1]) : 0, low = *at == '%' && high >= 0 ? digit_of(at[2]) : 0;
+                if (high < 0 || low < 0 || (*at == '%' && !high && !low))
+                    goto wrong;
+                *text++ = (char)(*at == '%' ? 16 * high + low : *at == ';' ? ',' : *at);
+                at += *at == '%' ? 2 : 0;
+            }
+        }
+        *text++ = 0;
+        if (*at == ' ' && !at[1])
+            goto wrong;
+    }
+    list[*count] = NULL;
+    return list;
+
+wrong:
+    free(list);
+    return NULL;
+}
+
 /* ---- files */
 
 static int complain(const char *what, const char *path)
@@ -162,6 +253,94 @@ int csv_open(struct csv_file *file, const char *folder, const char *name, const 
         return -1;
     }
     return 0;
+}
+
+/* `path` has this text from one moment to the next; the file stays open where `fd` is not NULL. */
+static int write_new(const char *path, const char *text, size_t length, bool sync, int *fd)
+{
+    struct csv_file file = {.fd = -1};
+    char fresh[4500];
+    signal(SIGXFSZ, SIG_IGN);
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    snprintf(file.path, sizeof file.path, "%.*s", (int)sizeof file.path - 1, path);
+    file.fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file.fd < 0)
+        return complain("cannot write", fresh);
+    if (write_whole(&file, text, length) || (sync && fsync(file.fd) && errno != EINVAL)) {
+        complain("cannot write", fresh);
+    } else if (rename(fresh, path)) {
+        complain("cannot rename", fresh);
+    } else if (fd) {
+        *fd = file.fd;
+        return 0;
+    } else if (close(file.fd)) {
+        return complain("cannot finish writing", path);
+    } else {
+        return 0;
+    }
+    close(file.fd);
+    unlink(fresh);
+    return -1;
+}
+
+int csv_reopen(struct csv_file *file, const char *folder, const char *name, const char *text, size_t length)
+{
+    char part[4200];
+    snprintf(file->path, sizeof file->path, "%s/%s", folder, name);
+    part_name(file, part, sizeof part);
+    file->fd = -1;
+    file->whole = (off_t)length;
+    return write_new(part, text, length, true, &file->fd);
+}
+
+int csv_write(const char *folder, const char *name, const char *text, size_t length)
+{
+    char path[4400];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return write_new(path, text, length, true, NULL);
+}
+
+char *csv_read(const char *path, size_t *length)
+{
+    struct stat about;
+    char *text = NULL;
+    int reason, fd = open(path, O_RDONLY | O_CLOEXEC);
+    *length = 0;
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &about) && (text = malloc((size_t)about.st_size + 1))) {
+        ssize_t got = 1;
+        while (*length < (size_t)about.st_size && got > 0) {
+            got = read(fd, text + *length, (size_t)about.st_size - *length);
+            if (got < 0 && errno == EINTR)
+                got = 1;
+            else if (got > 0)
+                *length += (size_t)got;
+        }
+        text[*length] = 0;
+        if (got < 0) {
+            free(text);
+            text = NULL;
+        }
+    }
+    reason = errno;
+    close(fd);
+    errno = reason;
+    return text;
+}
+
+int csv_split(char *line, char **fields, int most)
+{
+    int count = 0;
+    for (char *at = line; at; count++) {
+        if (count == most)
+            return most + 1;
+        fields[count] = at;
+        at = strchr(at, ',');
+        if (at)
+            *at++ = '\0';
+    }
+    return count;
 }
 
 int csv_append(struct csv_file *file, struct csv_row *row)
@@ -322,8 +501,8 @@ void csv_result(struct csv_row *text, const char *run, const char *machine, cons
     csv_text(text, op_name(point->op));
     csv_integer(text, point->n);
     csv_positive(text, (uint64_t)point->threads);
-    csv_text(text, "stream");
-    csv_text(text, "warm");
+    csv_text(text, launch_mode_name(point->launch));
+    csv_text(text, cache_state_name(point->cache));
     csv_text(text, status_name(row->status));
     csv_text(text, row->detail);
     csv_text(text, row->flags);
@@ -355,7 +534,40 @@ void csv_result(struct csv_row *text, const char *run, const char *machine, cons
     csv_integer(text, row->workspace_bytes);
     csv_number(text, (double)point->n / on_device->median);
     csv_number(text, bytes_useful / 1e9 / on_device->median);
-    csv_missing(text);
+    csv_number(text, timed && row->sm_clock_mhz > 0 ? row->sm_clock_mhz : NAN);
+}
+
+/* ---- samples */
+
+int csv_samples(const char *folder, const struct point *point, bool with_threads, const struct sample *samples,
+                int count)
+{
+    static const char header[] = "clock,sample,at_s,seconds,discarded\n";
+    enum { LONGEST_LINE = 96 };
+    char path[4400], threads[16] = "";
+    int number[2] = {0, 0};
+    int length = snprintf(path, sizeof path, "%.4095s/samples", folder);
+    if (mkdir(path, 0777) && errno != EEXIST)
+        return complain("cannot make the folder", path);
+    if (with_threads && point->threads)
+        snprintf(threads, sizeof threads, "-%d", point->threads);
+    snprintf(path + length, sizeof path - (size_t)length, "/%s-%s-%s-%s-%llu%s-%s-%s.csv", point->algorithm->name,
+             kind_name(point->kind), type_name(point->type), op_name(point->op), (unsigned long long)point->n, threads,
+             launch_mode_name(point->launch), cache_state_name(point->cache));
+    char *text = malloc(sizeof header + (size_t)count * LONGEST_LINE);
+    if (!text) {
+        errno = ENOMEM;
+        return complain("cannot write", path);
+    }
+    size_t used = (size_t)sprintf(text, "%s", header);
+    for (int i = 0; i < count; i++) {
+        const struct sample *sample = &samples[i];
+        used += (size_t)snprintf(text + used, LONGEST_LINE, "%s,%d,%.9g,%.9g,%d\n", sample->of_host ? "host" : "device",
+                                 ++number[sample->of_host], sample->at_s, sample->seconds, sample->discarded);
+    }
+    int failed = write_new(path, text, used, false, NULL);
+    free(text);
+    return failed;
 }
 
 /* ---- counts.csv, launches.csv */

@@ -32,6 +32,14 @@ void csv_positive(struct csv_row *row, uint64_t value); /* 0: missing */
 void csv_number(struct csv_row *row, double value);     /* %.9g; not finite: missing */
 void csv_missing(struct csv_row *row);
 
+/* The words of a command line as one field, from which csv_words_read makes the same words again: spaces between them,
+ * commas as ';', and '%' with two hexadecimal digits for every byte that would be taken for something else; '%' alone
+ * is an empty word. A field that has no room for all of them ends in "%+", which cannot be read back. */
+void csv_words(struct csv_row *row, char *const *words, int count);
+
+/* malloc'ed, in one piece, with NULL behind the last word; NULL where the field is not what csv_words wrote. */
+char **csv_words_read(const char *field, int *count);
+
 struct csv_file {
     char path[4096]; /* without .part */
     int fd;          /* -1: not open */
@@ -40,9 +48,21 @@ struct csv_file {
 
 /* All return 0, or -1 after one line on stderr that names the file and the reason. */
 int csv_open(struct csv_file *file, const char *folder, const char *name, const char *header);
+/* The same in place of a .part that is there: it has `text` (header and rows) from one moment to the next. */
+int csv_reopen(struct csv_file *file, const char *folder, const char *name, const char *text, size_t length);
 int csv_append(struct csv_file *file, struct csv_row *row); /* adds the LF, writes, empties the row */
 int csv_complete(struct csv_file *file);                    /* to the disk, closed, .part dropped from its name */
 void csv_abandon(struct csv_file *file);                    /* closed, stays .part */
+
+/* A file that is there whole or not at all: written under another name, to the disk, renamed. 0, or -1 after one line
+ * on stderr. */
+int csv_write(const char *folder, const char *name, const char *text, size_t length);
+
+/* The text of a file, ended by a zero byte, malloc'ed; NULL and errno where it cannot be read. */
+char *csv_read(const char *path, size_t *length);
+
+/* Cuts a line at its commas. The number of fields, or most + 1 for more than that. */
+int csv_split(char *line, char **fields, int most);
 
 /* Can `folder` be written? Makes it with its parents where it is missing, and tries it with a folder of its own that
  * it removes. Folders made for a failed try are removed again. 0, or -1 after one line on stderr. */
@@ -66,6 +86,12 @@ void csv_result(struct csv_row *text, const char *run, const char *machine, cons
 
 /* Does this status come with a time? */
 bool csv_has_time(const struct row *row);
+
+/* samples/ALGORITHM-KIND-TYPE-OP-N-LAUNCH-CACHE.csv of one point; with_threads: -THREADS behind N. The folder is made.
+ * 0, or -1 after one line on stderr. */
+struct sample;
+int csv_samples(const char *folder, const struct point *point, bool with_threads, const struct sample *samples,
+                int count);
 
 /* counts.csv and launches.csv */
 struct job_counts;

@@ -69,6 +69,62 @@ static void test_fields(void)
     report(!strcmp(row.text, "a b  c   d  e,,18446744073709551614,,,,3.33333333e-07,,"), "fields", row.text);
 }
 
+/* Written and read again, the words are the same. */
+static bool same_words(char *const *words, int count)
+{
+    struct csv_row row = {.length = 0};
+    int read;
+    csv_words(&row, words, count);
+    row.text[--row.length] = 0;
+    bool clean = !row.text[strcspn(row.text, ",\"'\n\r\t")];
+    for (const char *at = row.text; *at; at++)
+        clean = clean && *at >= ' ' && *at <= '~';
+    char **again = csv_words_read(row.text, &read);
+    bool same = again && read == count && !again[count] && clean;
+    for (int i = 0; same && i < count; i++)
+        same = !strcmp(words[i], again[i]);
+    free(again);
+    return same;
+}
+
+static void test_words(void)
+{
+    char every[256], long_word[9000];
+    for (int i = 1; i < 256; i++)
+        every[i - 1] = (char)i;
+    every[255] = 0;
+    memset(long_word, 'x', sizeof long_word - 1);
+    long_word[sizeof long_word - 1] = 0;
+
+    char *options[] = {"bench", "-a", "serial,copy", "-n", "2^10:2^20:x4", "--output", "a b;c%2C \xc3\xa9", "",
+                       " ",     "%"};
+    char *bytes[] = {every, "", "", "end "};
+    report(same_words(options, 10), "words_of_options", "another list came back");
+    report(same_words(bytes, 4), "words_of_every_byte", "another list came back");
+    report(same_words(options, 1), "words_one", "another list came back");
+
+    struct csv_row row = {.length = 0};
+    csv_words(&row, options, 7);
+    report(!strcmp(row.text, "bench -a serial;copy -n 2^10:2^20:x4 --output a%20b%3Bc%252C%20%C3%A9,"), "words_field",
+           row.text);
+
+    int count;
+    struct csv_row too_long = {.length = 0};
+    char *words[] = {"bench", long_word};
+    csv_words(&too_long, words, 2);
+    too_long.text[--too_long.length] = 0;
+    report(!csv_words_read(too_long.text, &count), "words_too_long", "a field that was cut off must not be read");
+    static const char *const wrong[] = {"a%", "%2", "%zz", "a  b", "a ", " a", "%00", "a%+", "%2c"};
+    char why[100] = "";
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char **list = csv_words_read(wrong[i], &count);
+        if (list)
+            snprintf(why, sizeof why, "'%s' was read as %d words", wrong[i], count);
+        free(list);
+    }
+    report(!why[0], "words_malformed", why);
+}
+
 static int fields(const char *line)
 {
     int count = 1;
@@ -89,23 +145,31 @@ static void field(const char *line, const char *name, char *value, size_t size)
 }
 
 static const struct algorithm subject = {.name = "subject", .runs_on = DEVICE};
-static const struct point point = {&subject, EXCLUSIVE, I32, SUM, 1000, 256, SCHEDULE_ASCENDING, 0, 0};
+static const struct point point = {.algorithm = &subject,
+                                   .kind = EXCLUSIVE,
+                                   .type = I32,
+                                   .op = SUM,
+                                   .n = 1000,
+                                   .threads = 256,
+                                   .launch = LAUNCH_GRAPH,
+                                   .cache = CACHE_COLD};
 
 static struct row timed_row(enum status status)
 {
     struct row row = {.status = status, .max_rel_err = NAN, .repeats = 1, .prepare_s = 0.5, .launches = 10};
     row.device = (struct summary){7, 1e-6, 1.5e-6, 2e-6, 3e-6, 4e-6, 1e-6, 4e-6};
     row.host = (struct summary){8, 2e-6, 2.5e-6, 3e-6, 3e-6, 5e-6, 2e-6, 5e-6};
+    row.sm_clock_mhz = 1410;
     row.additions = row.steps = row.bytes_moved = UNKNOWN;
     return row;
 }
 
 static void test_results(void)
 {
-    static const char *const times[] = {"samples",      "device_min_s", "device_q1_s",    "device_median_s",
-                                        "device_q3_s",  "device_max_s", "device_ci_lo_s", "device_ci_hi_s",
-                                        "host_samples", "host_min_s",   "host_median_s",  "host_ci_lo_s",
-                                        "host_ci_hi_s", "prepare_s",    "elements_per_s", "useful_gb_per_s"};
+    static const char *const times[] = {
+        "samples",        "device_min_s",   "device_q1_s",    "device_median_s", "device_q3_s",   "device_max_s",
+        "device_ci_lo_s", "device_ci_hi_s", "host_samples",   "host_min_s",      "host_median_s", "host_ci_lo_s",
+        "host_ci_hi_s",   "prepare_s",      "elements_per_s", "useful_gb_per_s", "sm_clock_mhz"};
     struct csv_row text;
     char value[64], why[300] = "";
     struct row row = timed_row(STATUS_OK);
@@ -116,8 +180,9 @@ static void test_results(void)
     static const char *const expected[][2] = {{"device", "cpu"},
                                               {"n", "1000"},
                                               {"op", "sum"},
-                                              {"launch", "stream"},
-                                              {"cache", "warm"},
+                                              {"launch", "graph"},
+                                              {"cache", "cold"},
+                                              {"sm_clock_mhz", "1410"},
                                               {"status", "ok"},
                                               {"launches", "10"},
                                               {"additions", ""},
@@ -294,6 +359,34 @@ static void test_folders(void)
     report(right, "ten_runs_at_once", "each has a folder of its own");
 }
 
+static void test_whole_files(void)
+{
+    static const struct sample samples[] = {
+        {0, 1.5e-6, false, false}, {0.25, 2e-6, false, true}, {0.5, 3e-6, true, false}};
+    char path[300], folder[200];
+    struct stat about;
+    snprintf(folder, sizeof folder, "%s", scratch);
+    snprintf(path, sizeof path, "%s/samples/subject-exclusive-i32-sum-1000-graph-cold.csv", folder);
+    bool right = !csv_samples(folder, &point, false, samples, 3);
+    report(right && !strcmp(content(path), "clock,sample,at_s,seconds,discarded\ndevice,1,0,1.5e-06,0\n"
+                                           "device,2,0.25,2e-06,1\nhost,1,0.5,3e-06,0\n"),
+           "samples", content(path));
+    snprintf(path, sizeof path, "%s/samples/subject-exclusive-i32-sum-1000-256-graph-cold.csv", folder);
+    report(!csv_samples(folder, &point, true, samples, 0) && !stat(path, &about), "samples_threads", path);
+
+    struct csv_file file;
+    struct csv_row row = {.length = 0};
+    snprintf(path, sizeof path, "%s/again.csv.part", scratch);
+    right =
+        !csv_write(scratch, "again.csv.part", "a\n1\n2\n3", 7) && !csv_reopen(&file, scratch, "again.csv", "a\n1\n", 4);
+    csv_integer(&row, 7);
+    right = right && !csv_append(&file, &row);
+    csv_abandon(&file);
+    report(right && !strcmp(content(path), "a\n1\n7\n"), "reopened", content(path));
+    snprintf(path, sizeof path, "%s/again.csv.part.new", scratch);
+    report(stat(path, &about) != 0, "no_file_left_over", path);
+}
+
 static bool refuses(const char *folder)
 {
     return csv_folder_writable(folder) == -1;
@@ -322,9 +415,11 @@ int main(void)
     }
     test_slugs();
     test_fields();
+    test_words();
     test_results();
     test_counts();
     test_complete();
+    test_whole_files();
     test_full_disk();
     test_folders();
     test_writable();

@@ -3,10 +3,14 @@
 #include "crossings.h"
 #include "csv.h"
 #include "device/counts.h"
+#include "forecast.h"
 #include "machine.h"
+#include "neighbours.h"
 #include "progress.h"
 #include "registry.h"
+#include "resume.h"
 #include "supervisor.h"
+#include "timer.h"
 #include "verbs/verbs.h"
 
 #include <inttypes.h>
@@ -16,22 +20,31 @@
 #include <string.h>
 
 enum { TABLE_SIZES = 5 };
+static const double LOOK_AGAIN_S = 5; /* between two questions to NVML while points are timed */
 
 /* One run of bench, as its callbacks see it. */
 struct bench {
     const struct settings *settings;
     const struct point *points;
     int count;
-    struct row *rows; /* of the points done so far */
-    int done;
-    bool sizes_given; /* by the user: memory that does not suffice is then a failure */
-    bool stop;        /* nothing more can be written */
-    bool no_device;
+    struct row *rows; /* of the points done */
+    bool *done;
+    bool *crowded;            /* points during whose turns somebody else was on the device */
+    int done_count, measured; /* with those of an earlier session; of this one */
+    bool sizes_given;         /* by the user: memory that does not suffice is then a failure */
+    bool stop;                /* nothing more can be written */
+    bool no_device, refused;
+    bool disk_failed;
     time_t started;
     struct machine machine;
     char slug[64], run[40], folder[4096];
     struct csv_file file;
     struct progress progress;
+    struct neighbours neighbours;
+    struct claim claim;
+    struct resume *resume;   /* NULL: a run of its own */
+    bool modes, block_sizes; /* is there more than one launch or cache mode, and more than one block size? */
+    double looked_s;
 };
 
 /* ---- words */
@@ -70,8 +83,32 @@ static void describe(const struct point *point, char *text, size_t size)
 {
     char n[32];
     format_n(point->n, n, sizeof n);
-    snprintf(text, size, "%s %s %s %s n=%s", point->algorithm->name, kind_name(point->kind), type_name(point->type),
-             op_name(point->op), n);
+    int used = snprintf(text, size, "%s %s %s %s n=%s", point->algorithm->name, kind_name(point->kind),
+                        type_name(point->type), op_name(point->op), n);
+    if (used >= 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "%s%s", point->launch == LAUNCH_GRAPH ? " graph" : "",
+                 point->cache == CACHE_COLD ? " cold" : "");
+}
+
+/* "3.1 s", "2 min 05 s": to be read, not to be computed with. */
+static void format_duration(double seconds, char *text, size_t size)
+{
+    long whole = (long)(seconds + 0.5);
+    if (seconds < 10)
+        snprintf(text, size, "%.1f s", seconds);
+    else if (whole < 120)
+        snprintf(text, size, "%ld s", whole);
+    else if (whole < 7200)
+        snprintf(text, size, "%ld min %02ld s", whole / 60, whole % 60);
+    else
+        snprintf(text, size, "%ld h %02ld min", whole / 3600, whole / 60 % 60);
+}
+
+/* For a shell: in quotes where it has to be. */
+static void format_path(const char *path, char *text, size_t size)
+{
+    bool plain = !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@")];
+    snprintf(text, size, plain ? "%s" : "'%s'", path);
 }
 
 /* ---- the plan, shown and not carried out */
@@ -84,22 +121,31 @@ static const char *unsupported(const struct point *point, struct problem *proble
     return reason || !point->algorithm->refuse ? reason : point->algorithm->refuse(problem);
 }
 
-static int show_plan(const struct settings *settings, const struct point *points, int count)
+/* `done`: points that have their row already. */
+static int show_plan(const struct bench *bench)
 {
-    int measured = 0;
+    const struct settings *settings = bench->settings;
+    int measured = 0, unable = 0;
     uint64_t largest = 0;
-    bool all_known = true;
-    printf("%-16s %-9s %-4s %-6s %12s %7s %9s %14s %12s\n", "algorithm", "kind", "type", "op", "n", "threads",
-           "launches", "additions", "memory MiB");
-    for (int i = 0; i < count; i++) {
-        const struct point *point = &points[i];
+    bool all_known = true, *left_out = calloc((size_t)bench->count + 1, sizeof *left_out);
+    if (!left_out)
+        abort();
+    printf("%-16s %-9s %-4s %-6s %12s %7s %6s %5s %9s %14s %12s\n", "algorithm", "kind", "type", "op", "n", "threads",
+           "launch", "cache", "launches", "additions", "memory MiB");
+    for (int i = 0; i < bench->count; i++) {
+        const struct point *point = &bench->points[i];
         struct problem problem;
         const char *reason = unsupported(point, &problem);
         char threads[16] = "-", launches[24], additions[24], memory[24] = "unknown";
+        left_out[i] = reason || bench->done[i];
+        unable += reason != NULL;
+        if (bench->done[i])
+            continue;
         if (point->threads)
             snprintf(threads, sizeof threads, "%d", point->threads);
-        printf("%-16s %-9s %-4s %-6s %12" PRIu64 " %7s ", point->algorithm->name, kind_name(point->kind),
-               type_name(point->type), op_name(point->op), point->n, threads);
+        printf("%-16s %-9s %-4s %-6s %12" PRIu64 " %7s %6s %5s ", point->algorithm->name, kind_name(point->kind),
+               type_name(point->type), op_name(point->op), point->n, threads, launch_mode_name(point->launch),
+               cache_state_name(point->cache));
         if (reason) {
             printf("unsupported: %s\n", reason);
             continue;
@@ -119,40 +165,125 @@ static int show_plan(const struct settings *settings, const struct point *points
         }
         printf("%9s %14s %12s\n", launches, additions, memory);
     }
-    char budget[32], total[32];
+    struct forecast forecast;
+    char budget[32], time[48];
+    forecast_plan(settings, bench->points, bench->count, left_out, &forecast);
+    free(left_out);
     format_seconds(settings->budget_s, budget, sizeof budget);
-    format_seconds(settings->budget_s * measured, total, sizeof total);
-    printf("\n%d points, %d of them unsupported here\n", count, count - measured);
+    format_duration(forecast.seconds, time, sizeof time);
+    printf("\n%d points, %d of them unsupported here\n", bench->count, unable);
+    if (bench->resume)
+        printf("%d rows stay, %d failed and are measured again; %d points to measure\n", bench->resume->kept,
+               bench->resume->replaced, measured);
     printf("memory of the largest: %.1f MiB%s\n", (double)largest / (1 << 20),
            all_known ? "" : ", and an unknown workspace of the vendor's scan");
-    printf("samples a point: %d to %d, at most %s; all points: at most %s, and their checks\n", settings->min_samples,
-           settings->max_samples, budget, total);
+    printf("samples a point: %d to %d, in %s\n", settings->min_samples, settings->max_samples, budget);
+    printf("about %s (assuming ", time);
+    if (forecast.known)
+        printf("run times as in %s for %d of the points, and ", forecast.run, forecast.known);
+    printf("%s)\n", forecast_assumptions());
     return EXIT_RIGHT;
 }
 
 /* ---- what the supervisor tells */
 
+/* Device algorithms in the plan, or not. */
+static bool needs_device(const struct bench *bench)
+{
+    for (int i = 0; i < bench->count; i++)
+        if (bench->points[i].algorithm->runs_on != HOST && bench->points[i].algorithm->run)
+            return true;
+    return false;
+}
+
+static void say(void *arg, const char *line)
+{
+    struct bench *bench = arg;
+    progress_note(&bench->progress, false, "scanbench: warning: %s", line);
+}
+
+/* Is somebody else on the device? Remembered for the points that are timed meanwhile. */
+static bool look_around(struct bench *bench)
+{
+    double now = timer_now_s();
+    if (now - bench->looked_s > LOOK_AGAIN_S) {
+        machine_look_again(&bench->machine);
+        bench->looked_s = now;
+    }
+    return neighbours_other(&bench->neighbours) != 0 || bench->machine.state.other_processes > 0;
+}
+
+/* A real device is shared with others; the clock of a simulated one is its own. */
+static void meet_neighbours(struct bench *bench)
+{
+    const struct device_properties *device = &bench->machine.device;
+    char line[200];
+    if (device->simulated)
+        return;
+    neighbours_enter(&bench->neighbours, NEIGHBOURS_PLACE, device->uuid[0] ? device->uuid : device_kind());
+    long other = neighbours_other(&bench->neighbours);
+    if (!other)
+        return;
+    if (other > 0)
+        snprintf(line, sizeof line, "another scanbench (process %ld) measures on this device: times are not its own",
+                 other);
+    else
+        snprintf(line, sizeof line, "another scanbench measures on this device: times are not its own");
+    say(bench, line);
+}
+
+/* A folder of its own, with what is known of the machine, and a results.csv without rows. */
+static int begin_run(struct bench *bench)
+{
+    char why[4400];
+    if (csv_run_folder(bench->settings->output, bench->slug, bench->started, bench->folder, sizeof bench->folder,
+                       bench->run, sizeof bench->run))
+        return -1;
+    if (claim_folder(&bench->claim, bench->folder, why, sizeof why)) {
+        fprintf(stderr, "scanbench: %s: %s\n", bench->folder, why);
+        return -1;
+    }
+    return machine_write(&bench->machine, bench->folder, bench->run, bench->slug, false) ||
+                   csv_open(&bench->file, bench->folder, "results.csv", csv_results_header)
+               ? -1
+               : 0;
+}
+
 static void on_hello(void *arg, const struct worker_hello *hello)
 {
     struct bench *bench = arg;
+    const struct settings *settings = bench->settings;
     /* Host algorithms do without a device, but not where one was asked for. */
-    if (hello->error || (bench->settings->device_given && !hello->properties.name[0])) {
+    if (hello->error || (settings->device_given && !hello->properties.name[0])) {
         bench->no_device = bench->stop = true;
         progress_wipe(&bench->progress);
         fprintf(stderr, "scanbench: %s\n", hello->why);
         return;
     }
-    machine_describe(&bench->machine, bench->settings, hello, bench->started);
+    machine_describe(&bench->machine, settings, hello, bench->started);
     machine_slug(&bench->machine, bench->slug, sizeof bench->slug);
-    if (csv_run_folder(bench->settings->output, bench->slug, bench->started, bench->folder, sizeof bench->folder,
-                       bench->run, sizeof bench->run) ||
-        machine_write(&bench->machine, bench->folder, bench->run, bench->slug, false) ||
-        csv_open(&bench->file, bench->folder, "results.csv", csv_results_header)) {
-        bench->stop = true;
+    bench->looked_s = timer_now_s();
+    progress_wipe(&bench->progress);
+    bool gpu = hello->properties.simulated || strcmp(hello->properties.kind, "cpu") != 0;
+    if (settings->caches & CACHE_COLD && gpu && !hello->properties.l2_bytes && needs_device(bench)) {
+        fprintf(stderr,
+                "scanbench: --cache cold: the size of this device's cache is unknown, so it cannot be emptied\n");
+        bench->refused = bench->stop = true;
         return;
     }
-    progress_note(&bench->progress, false, "scanbench: %d points on %s, into %s", bench->count,
-                  hello->properties.name[0] ? hello->properties.name : bench->machine.host_cpu, bench->folder);
+    if (bench->resume) {
+        bench->refused = resume_check(bench->resume, &bench->machine, bench->slug);
+        bench->stop = bench->refused || resume_begin(bench->resume, &bench->file);
+    } else {
+        bench->stop = begin_run(bench);
+    }
+    if (bench->stop)
+        return;
+    progress_note(&bench->progress, false, "scanbench: %d points on %s, %s %s", bench->count - bench->done_count,
+                  hello->properties.name[0] ? hello->properties.name : bench->machine.host_cpu,
+                  bench->resume ? "the rest of" : "into", bench->folder);
+    machine_warn(&bench->machine, say, bench);
+    meet_neighbours(bench);
 }
 
 static void on_start(void *arg, int index)
@@ -160,7 +291,15 @@ static void on_start(void *arg, int index)
     struct bench *bench = arg;
     char point[160];
     describe(&bench->points[index], point, sizeof point);
-    progress_point(&bench->progress, index, "%s", point);
+    progress_point(&bench->progress, bench->measured, "%s", point);
+    bench->crowded[index] |= look_around(bench);
+}
+
+static void on_samples(void *arg, int index, const struct sample *samples, int count)
+{
+    struct bench *bench = arg;
+    if (!bench->stop && csv_samples(bench->folder, &bench->points[index], bench->block_sizes, samples, count))
+        bench->stop = bench->disk_failed = true;
 }
 
 static bool is_failure(const struct bench *bench, const struct row *row)
@@ -178,8 +317,8 @@ static bool is_failure(const struct bench *bench, const struct row *row)
 /* Once for an algorithm, not once for each of its sizes. */
 static bool already_told(const struct bench *bench, int index)
 {
-    for (int i = 0; i < index; i++)
-        if (bench->points[i].algorithm == bench->points[index].algorithm &&
+    for (int i = 0; i < bench->count; i++)
+        if (i != index && bench->done[i] && bench->points[i].algorithm == bench->points[index].algorithm &&
             bench->rows[i].status == STATUS_UNSUPPORTED && !strcmp(bench->rows[i].detail, bench->rows[index].detail))
             return true;
     return false;
@@ -189,7 +328,7 @@ static void tell(struct bench *bench, int index)
 {
     const struct row *row = &bench->rows[index];
     char point[160];
-    if (csv_has_time(row))
+    if (csv_has_time(row) || row->status == STATUS_INTERRUPTED)
         return;
     describe(&bench->points[index], point, sizeof point);
     if (row->status != STATUS_UNSUPPORTED)
@@ -200,31 +339,56 @@ static void tell(struct bench *bench, int index)
                       row->message[0] ? row->message : row->detail);
 }
 
+static void add_flag(struct row *row, const char *flag)
+{
+    size_t used = strlen(row->flags);
+    snprintf(row->flags + used, sizeof row->flags - used, "%s%s", used ? "+" : "", flag);
+}
+
+/* What the machine and the session have to do with the row. */
+static void add_flags(struct bench *bench, int index, struct row *row)
+{
+    bool on_device = bench->points[index].algorithm->runs_on != HOST;
+    if (bench->machine.device.simulated)
+        add_flag(row, "simulated");
+    if (on_device && csv_has_time(row) && machine_clock_unlocked(&bench->machine))
+        add_flag(row, "clock-unlocked");
+    if (csv_has_time(row) && (bench->crowded[index] || look_around(bench)))
+        add_flag(row, "device-busy");
+    if (bench->resume)
+        add_flag(row, "resumed");
+}
+
 static void on_row(void *arg, int index, const struct row *row)
 {
     struct bench *bench = arg;
     struct csv_row text;
     bench->rows[index] = *row;
-    bench->done = index + 1;
+    bench->done[index] = true;
     if (bench->stop)
         return;
+    bench->measured++;
+    bench->done_count++;
+    add_flags(bench, index, &bench->rows[index]);
     tell(bench, index);
-    csv_result(&text, bench->run, bench->slug, bench->machine.device.kind, &bench->points[index], row);
+    csv_result(&text, bench->run, bench->slug, bench->machine.device.kind, &bench->points[index], &bench->rows[index]);
     progress_wipe(&bench->progress);
     if (csv_append(&bench->file, &text))
-        bench->stop = true;
+        bench->stop = bench->disk_failed = true;
 }
 
 /* ---- the end */
 
-/* The better copy at the largest n that has one, in GB/s of useful bytes; NAN where nothing was copied. */
+/* The better copy at the largest n that has one, in GB/s of useful bytes; where the plan has none, what was measured at
+ * the start; NAN where nothing was copied. */
 static double copy_ceiling(const struct bench *bench)
 {
     uint64_t largest = 0;
     double best = NAN;
-    for (int i = 0; i < bench->done; i++) {
+    for (int i = 0; i < bench->count; i++) {
         const struct point *point = &bench->points[i];
-        if (point->kind != COPY || point->algorithm->runs_on == HOST || !csv_has_time(&bench->rows[i]))
+        if (!bench->done[i] || point->kind != COPY || point->algorithm->runs_on == HOST || point->cache != CACHE_WARM ||
+            !csv_has_time(&bench->rows[i]))
             continue;
         double rate = 2.0 * (double)point->n * (double)type_size(point->type) / bench->rows[i].device.median / 1e9;
         if (point->n > largest || (point->n == largest && !(rate <= best)))
@@ -232,13 +396,15 @@ static double copy_ceiling(const struct bench *bench)
         if (point->n > largest)
             largest = point->n;
     }
+    if (!largest && bench->machine.overheads.copy_gb_per_s > 0)
+        best = bench->machine.overheads.copy_gb_per_s;
     return best;
 }
 
 static bool same_line(const struct point *a, const struct point *b)
 {
     return a->algorithm == b->algorithm && a->threads == b->threads && a->kind == b->kind && a->type == b->type &&
-           a->op == b->op;
+           a->op == b->op && a->launch == b->launch && a->cache == b->cache;
 }
 
 /* Is the point shown in the table of `head`: the same kind, type and operator, or a copy of its type? */
@@ -250,9 +416,9 @@ static bool in_table(const struct point *head, const struct point *point)
 static void format_cell(const struct bench *bench, const struct point *line, uint64_t n, char *cell, size_t size)
 {
     snprintf(cell, size, "-");
-    for (int i = 0; i < bench->done; i++) {
+    for (int i = 0; i < bench->count; i++) {
         const struct row *row = &bench->rows[i];
-        if (bench->points[i].n != n || !same_line(line, &bench->points[i]))
+        if (!bench->done[i] || bench->points[i].n != n || !same_line(line, &bench->points[i]))
             continue;
         if (csv_has_time(row)) {
             char time[32];
@@ -263,6 +429,22 @@ static void format_cell(const struct bench *bench, const struct point *line, uin
         }
         return;
     }
+}
+
+/* What tells the line from others of the table: its algorithm, and what there is more than one of. */
+static void format_line(const struct bench *bench, const struct point *point, char *text, size_t size)
+{
+    char threads[16] = "";
+    if (point->threads && bench->block_sizes)
+        snprintf(threads, sizeof threads, "/%d", point->threads);
+    bool modes = bench->modes && point->algorithm->runs_on != HOST;
+    snprintf(text, size, "%s%s%s%s", point->algorithm->name, threads,
+             !modes                          ? ""
+             : point->launch == LAUNCH_GRAPH ? " graph"
+                                             : " stream",
+             !modes                       ? ""
+             : point->cache == CACHE_COLD ? " cold"
+                                          : "");
 }
 
 static void print_table(const struct bench *bench, int head)
@@ -282,17 +464,14 @@ static void print_table(const struct bench *bench, int head)
         printf(" %12s", text);
     }
     putchar('\n');
-    for (int i = 0; i < bench->done; i++) {
+    for (int i = 0; i < bench->count; i++) {
         const struct point *point = &bench->points[i];
         bool seen = !in_table(first, point);
         for (int j = 0; j < i && !seen; j++)
             seen = same_line(point, &bench->points[j]);
         if (seen)
             continue;
-        if (point->threads && (settings->all_threads || settings->thread_count > 1))
-            snprintf(text, sizeof text, "%s/%d", point->algorithm->name, point->threads);
-        else
-            snprintf(text, sizeof text, "%s", point->algorithm->name);
+        format_line(bench, point, text, sizeof text);
         printf("%-22s", text);
         for (int c = 0; c < columns; c++) {
             format_cell(bench, point, sizes[c], text, sizeof text);
@@ -307,9 +486,9 @@ static void print_tables(const struct bench *bench)
 {
     bool scans = false;
     int unstable = 0;
-    for (int i = 0; i < bench->done; i++)
+    for (int i = 0; i < bench->count; i++)
         scans = scans || bench->points[i].kind != COPY;
-    for (int i = 0; i < bench->done; i++) {
+    for (int i = 0; i < bench->count; i++) {
         const struct point *point = &bench->points[i];
         bool seen = scans && point->kind == COPY; /* copies stand in the tables of the scans */
         for (int j = 0; j < i && !seen; j++)
@@ -321,27 +500,36 @@ static void print_tables(const struct bench *bench)
     }
     if (unstable)
         printf("~ %d of %d rows are unstable: a limit on samples or time came before a median within 1 %%\n\n",
-               unstable, bench->done);
+               unstable, bench->count);
+}
+
+/* results.csv comes last: where it is there, the run is complete. */
+static int complete(struct bench *bench)
+{
+    bench->machine.copy_gb_per_s = copy_ceiling(bench);
+    if (bench->measured)
+        machine_look_again(&bench->machine);
+    else
+        bench->machine.temp_end_c = -1;
+    if (bench->resume)
+        return resume_finish(bench->resume, bench->machine.copy_gb_per_s, bench->machine.temp_end_c) ||
+               csv_complete(&bench->file);
+    return machine_write(&bench->machine, bench->folder, bench->run, bench->slug, true) || csv_complete(&bench->file);
 }
 
 static int finish(struct bench *bench)
 {
     int failures = 0;
-    bench->machine.copy_gb_per_s = copy_ceiling(bench);
-    /* results.csv comes last: where it is there, the run is complete. */
-    if (machine_write(&bench->machine, bench->folder, bench->run, bench->slug, true)) {
+    if (complete(bench)) {
         csv_abandon(&bench->file);
         return EXIT_WRONG;
     }
-    if (csv_complete(&bench->file))
-        return EXIT_WRONG;
-
     print_tables(bench);
     fflush(stdout);
     if (crossings_print(bench->folder, stdout))
         failures++;
     printf("\nwritten:\n%s/results.csv\n%s/machine.csv\n", bench->folder, bench->folder);
-    for (int i = 0; i < bench->done; i++)
+    for (int i = 0; i < bench->count; i++)
         failures += is_failure(bench, &bench->rows[i]);
     return failures ? EXIT_WRONG : EXIT_RIGHT;
 }
@@ -354,10 +542,26 @@ static double default_limit_s(const struct settings *settings)
     return 60 + 2 * settings->budget_s + per_element * (double)settings->sizes[settings->size_count - 1];
 }
 
-static int measure(struct bench *bench)
+/* What is there, and how to go on. */
+static void tell_incomplete(const struct bench *bench)
+{
+    char folder[4200];
+    int whole = 0;
+    for (int i = 0; i < bench->count; i++)
+        whole += bench->done[i] && bench->rows[i].status != STATUS_INTERRUPTED;
+    if (!bench->folder[0])
+        return;
+    format_path(bench->folder, folder, sizeof folder);
+    fprintf(stderr,
+            "scanbench: incomplete: %d of %d points, whole rows, are in %s/results.csv.part; `scanbench bench --resume "
+            "%s` measures the rest\n",
+            whole, bench->count, bench->folder, folder);
+}
+
+static struct supervision supervision_of(struct bench *bench)
 {
     const struct settings *settings = bench->settings;
-    struct supervision supervision = {
+    return (struct supervision){
         .points = bench->points,
         .count = bench->count,
         .device = settings->device,
@@ -366,69 +570,226 @@ static int measure(struct bench *bench)
                 .timed = true,
                 .min_samples = settings->min_samples,
                 .max_samples = settings->max_samples,
-                .budget_s = settings->budget_s},
+                .budget_s = settings->budget_s,
+                .without_gate = settings->no_gate,
+                .keep_samples = settings->samples},
         .point_limit_s = settings->limit_s > 0 ? settings->limit_s : default_limit_s(settings),
+        .skip = bench->done,
         .on_hello = on_hello,
         .on_start = on_start,
+        .on_samples = on_samples,
         .on_row = on_row,
         .arg = bench,
         .stop = &bench->stop,
     };
+}
+
+/* Nothing is left to be measured: a run that was cut off behind its last row is made complete. */
+static int nothing_missing(struct bench *bench)
+{
+    fprintf(stderr, "scanbench: nothing is missing: %d rows are in %s\n", bench->count, bench->folder);
+    if (bench->resume->complete)
+        return EXIT_RIGHT;
+    return resume_begin(bench->resume, &bench->file) ? EXIT_WRONG : finish(bench);
+}
+
+static int measure(struct bench *bench)
+{
+    struct supervision supervision = supervision_of(bench);
     bench->started = time(NULL);
-    progress_begin(&bench->progress, bench->count, 1);
+    progress_begin(&bench->progress, bench->count - bench->done_count, 1);
     int code = supervise(&supervision);
     progress_wipe(&bench->progress);
 
     if (bench->no_device)
         return EXIT_NO_DEVICE;
-    if (bench->stop) {
+    if (bench->refused)
+        return EXIT_USAGE;
+    if (bench->stop || code != EXIT_RIGHT) {
         csv_abandon(&bench->file);
-        return EXIT_WRONG;
-    }
-    if (code != EXIT_RIGHT) {
-        csv_abandon(&bench->file);
-        if (bench->folder[0])
-            fprintf(stderr, "scanbench: incomplete: %d of %d points, whole rows, are in %s/results.csv.part\n",
-                    bench->done, bench->count, bench->folder);
-        return code;
+        if (!bench->stop || bench->disk_failed)
+            tell_incomplete(bench);
+        return bench->stop ? EXIT_WRONG : code;
     }
     return finish(bench);
 }
 
-static int bench(struct settings *settings)
-{
-    struct bench bench = {.settings = settings, .file = {.fd = -1}};
-    struct point *points;
-    if (device_counter() && !settings->dry_run) {
-        fprintf(stderr,
-                "scanbench: this build counts, and its times would mean nothing: `make DEVICE=cpu` builds the one "
-                "that times\n");
-        return EXIT_USAGE;
-    }
-    bench.sizes_given = settings->size_count > 0;
-    settings_defaults(settings, device_kind());
-    bench.count = plan_make(settings, &points);
-    bench.points = points;
+/* ---- for a profiler */
 
-    int code;
-    if (bench.count <= 0) {
+static void on_profile_hello(void *arg, const struct worker_hello *hello)
+{
+    struct bench *bench = arg;
+    if (hello->error || (bench->settings->device_given && !hello->properties.name[0])) {
+        bench->no_device = bench->stop = true;
+        fprintf(stderr, "scanbench: %s\n", hello->why);
+    }
+}
+
+static void on_profile_start(void *arg, int index)
+{
+    (void)arg, (void)index;
+}
+
+static void on_profile_row(void *arg, int index, const struct row *row)
+{
+    struct bench *bench = arg;
+    char point[160];
+    bench->rows[index] = *row;
+    bench->done[index] = true;
+    describe(&bench->points[index], point, sizeof point);
+    printf("%s: %s%s%s\n", point, status_name(row->status), row->status == STATUS_OK ? "" : ": ",
+           row->status == STATUS_OK ? ""
+           : row->message[0]        ? row->message
+                                    : row->detail);
+    fflush(stdout);
+}
+
+static int profile(struct bench *bench)
+{
+    struct supervision supervision = supervision_of(bench);
+    int failures = 0;
+    supervision.profile = true;
+    supervision.on_hello = on_profile_hello;
+    supervision.on_start = on_profile_start;
+    supervision.on_samples = NULL;
+    supervision.on_row = on_profile_row;
+    int code = supervise(&supervision);
+    if (bench->no_device)
+        return EXIT_NO_DEVICE;
+    for (int i = 0; i < bench->count; i++)
+        failures += bench->done[i] && is_failure(bench, &bench->rows[i]);
+    return code ? code : failures ? EXIT_WRONG : EXIT_RIGHT;
+}
+
+/* ---- what is refused before anything runs */
+
+static int contradiction(const char *option, const char *why)
+{
+    fprintf(stderr, "scanbench: %s: %s\n", option, why);
+    return EXIT_USAGE;
+}
+
+static int check_options(const struct settings *settings)
+{
+    char why[300];
+    bool on_device = false;
+    for (int i = 0; i < settings->algorithm_count; i++)
+        on_device |= settings->algorithms[i]->runs_on != HOST;
+    if (device_counter() && !settings->dry_run)
+        return contradiction("bench",
+                             "this build counts, and its times would mean nothing: `make DEVICE=cpu` builds the "
+                             "one that times");
+    if (settings->profile && settings->samples)
+        return contradiction("--profile", "it takes no samples: leave --samples out");
+    if (settings->profile && settings->resume)
+        return contradiction("--profile", "it writes nothing that --resume could go on with: leave one of them out");
+    if (settings->launches == LAUNCH_GRAPH && settings->algorithms_given) {
+        for (int i = 0; i < settings->algorithm_count; i++)
+            if (settings->algorithms[i]->synchronises) {
+                snprintf(why, sizeof why, "%s waits for the device in its run, which cannot be captured into a graph",
+                         settings->algorithms[i]->name);
+                return contradiction("--launch graph", why);
+            }
+        if (!on_device) {
+            snprintf(why, sizeof why, "%s runs on the host, which launches nothing", settings->algorithms[0]->name);
+            return contradiction("--launch graph", why);
+        }
+    }
+    if (settings->caches == CACHE_COLD && !on_device) {
+        snprintf(why, sizeof why, "%s runs on the host, whose caches are left as they are",
+                 settings->algorithms[0]->name);
+        return contradiction("--cache cold", why);
+    }
+    return 0;
+}
+
+/* A graph of what waits for the device cannot be had: with `all` it is left out. */
+static int without_impossible(struct point *points, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (points[i].launch != LAUNCH_GRAPH || !points[i].algorithm->synchronises)
+            points[kept++] = points[i];
+    return kept;
+}
+
+/* The points of the settings, and room for their rows. 0, or an exit code after one line. */
+static int make_plan(struct bench *bench, struct settings *settings, struct point **points)
+{
+    bench->settings = settings;
+    bench->sizes_given = settings->size_count > 0;
+    settings_defaults(settings, device_kind());
+    bench->count = plan_make(settings, points);
+    bench->count = without_impossible(*points, bench->count);
+    bench->points = *points;
+    if (bench->count <= 0) {
         fprintf(stderr, "scanbench: nothing to measure: no algorithm chosen has this kind, type, operator and block "
                         "size; `scanbench list` shows what they have\n");
-        code = EXIT_USAGE;
-    } else if (settings->dry_run) {
-        code = show_plan(settings, points, bench.count);
-    } else if (csv_folder_writable(settings->output)) {
-        code = EXIT_USAGE;
-    } else {
-        bench.rows = calloc((size_t)bench.count, sizeof *bench.rows);
-        if (bench.rows) {
-            code = measure(&bench);
-        } else {
-            fprintf(stderr, "scanbench: no host memory for %d rows\n", bench.count);
-            code = EXIT_WRONG;
-        }
-        free(bench.rows);
+        return EXIT_USAGE;
     }
+    for (int i = 0; i < bench->count; i++) {
+        const struct point *point = &bench->points[i];
+        for (int j = i - 1; j >= 0 && bench->points[j].algorithm == point->algorithm; j--)
+            bench->block_sizes |= bench->points[j].threads != point->threads;
+        bench->modes |= point->launch == LAUNCH_GRAPH || point->cache == CACHE_COLD;
+    }
+    bench->rows = calloc((size_t)bench->count, sizeof *bench->rows);
+    bench->done = calloc((size_t)bench->count, sizeof *bench->done);
+    bench->crowded = calloc((size_t)bench->count, sizeof *bench->crowded);
+    if (bench->rows && bench->done && bench->crowded)
+        return 0;
+    fprintf(stderr, "scanbench: no host memory for %d rows\n", bench->count);
+    return EXIT_WRONG;
+}
+
+static int carry_out(struct bench *bench)
+{
+    struct resume *resume = bench->resume;
+    if (resume) {
+        if (resume_rows(resume, bench->points, bench->count, bench->sizes_given, bench->rows, bench->done))
+            return EXIT_USAGE;
+        bench->done_count = resume->kept;
+        snprintf(bench->folder, sizeof bench->folder, "%s", resume->folder);
+        snprintf(bench->run, sizeof bench->run, "%s", machine_record_field(&resume->record, "run"));
+        snprintf(bench->slug, sizeof bench->slug, "%s", machine_record_field(&resume->record, "machine"));
+        bench->machine.overheads.copy_gb_per_s = atof(machine_record_field(&resume->record, "copy_gb_per_s"));
+    }
+    if (bench->settings->dry_run)
+        return show_plan(bench);
+    if (bench->settings->profile)
+        return profile(bench);
+    if (resume && bench->done_count == bench->count)
+        return nothing_missing(bench);
+    if (!resume && csv_folder_writable(bench->settings->output))
+        return EXIT_USAGE;
+    return measure(bench);
+}
+
+static int bench(struct settings *settings)
+{
+    struct bench bench = {.file = {.fd = -1}, .neighbours = {.fd = -1}, .claim = {.fd = -1}};
+    static struct resume resume;
+    struct settings resumed;
+    struct point *points = NULL;
+    int code = check_options(settings);
+    if (!code && settings->resume) {
+        bench.resume = &resume;
+        code = resume_open(&resume, settings, &resumed);
+        settings = &resumed;
+    }
+    if (!code)
+        code = make_plan(&bench, settings, &points);
+    if (!code)
+        code = carry_out(&bench);
+    neighbours_leave(&bench.neighbours);
+    claim_release(&bench.claim);
+    if (bench.resume) {
+        resume_close(&resume);
+        settings_free(&resumed);
+    }
+    free(bench.rows);
+    free(bench.done);
+    free(bench.crowded);
     free(points);
     return code;
 }
@@ -439,7 +800,8 @@ const struct verb verb_bench = {
     .usage = "[OPTIONS]",
     .examples = "  scanbench bench --quick\n"
                 "  scanbench bench -a hillis_steele,blelloch -n 2^10:2^20\n"
-                "  scanbench bench --type f32 --kind inclusive --dry-run\n",
+                "  scanbench bench --type f32 --kind inclusive --dry-run\n"
+                "  scanbench bench --resume results/MACHINE/RUN\n",
     .options = "algorithms sizes type kind op threads seed device output machine min-samples max-samples budget quick "
                "dry-run limit launch cache samples resume profile no-gate memory workers resident schedule simulate",
     .run = bench,
