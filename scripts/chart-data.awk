@@ -1,27 +1,49 @@
 # SPDX-License-Identifier: MIT
-# From a run's files to what its charts draw:
+# From the files of a run, or of two, to what charts draw:
 #
-#   awk -v out=FOLDER -v mark="serial blelloch" [-v partial=.part] -f chart-files.awk -f chart-data.awk \
-#       is=titles TITLES is=machine machine.csv is=crossovers crossovers.csv is=results results.csv
+#   awk -v out=FOLDER -v mark="serial blelloch" [-v only="serial"] [-v partial=.part] \
+#       -f chart-files.awk -f chart-data.awk is=titles TITLES \
+#       is=machine machine.csv is=crossovers crossovers.csv is=results results.csv \
+#       [of=2 partial= is=machine machine.csv is=crossovers crossovers.csv is=results results.csv]
 #
-# For every device, kind, type, op, launch and cache of the run and every chart, FOLDER gets NAME.dat (a block an algorithm:
-# its title, then rows of n, value, low, high), NAME.unstable (n, value, style), NAME.gp (texts, ranges, line styles),
-# NAME.flags and NAME.marks; the file `charts` lists "CHART NAME". Rows without a time are left out. Of several block
-# sizes the fastest at each n stands. Host algorithms stand beside those of the device, in each of its launch and cache
-# modes. Crossings are marked between the algorithms named by `mark`.
+# For every device, kind, type, op, launch and cache of a run and every chart, FOLDER gets NAME.dat (a block a line: its
+# title, then rows of n, value, low, high), NAME.unstable (n, value, style), NAME.gp (texts, ranges, line styles),
+# NAME.flags and NAME.marks; the file `charts` lists "CHART NAME", CHART.gp being what draws it. Rows without a time are
+# left out. Of several block sizes the fastest at each n stands. Host algorithms stand beside those of the device, in
+# each of its launch and cache modes. Crossings are marked between the algorithms named by `mark`. The order of the rows
+# does not matter.
+#
+# Charts of two variants show one in solid lines and the other in dashed ones: `replay` stream and graph launch, `cold`
+# warm and cold caches, both of the algorithms in `mark`, where a run has both; and of two runs `compared` charts, of the
+# algorithms that both have (and that are in `only`, if that is given). What two runs differ in goes to the file `differ`.
 
 BEGIN {
     FS = ","
-    MOST_ROWS = 4 # of flags
-    split(mark, words, " ")
+    of = 1
+    MOST_ROWS = 4 # of flags; a chart of two variants is higher, and has room for half as many more
+    HIGHER = 700  # style.gp: its height; 540 otherwise
+    MOST_NOTE = 172 # characters of a note
+    SOLID = 210   # style.gp: what is added to a style
+    DASHED = 420
+    words_into(marked, mark)
+    words_into(wanted, only)
+}
+
+function words_into(set, text,    words, i) {
+    split(text, words, " ")
     for (i in words)
-        marked[words[i]] = 1
+        set[words[i]] = 1
 }
 
 # ------------------------------------------------------------------------------------------------ reading
 
+is == "machine" {
+    for (c in at)
+        said[of, c] = field(c)
+}
 is == "crossovers" && field("clock") == "device" && field("verdict") == "crosses" {
     c = ++crossings
+    crossing_of[c] = of
     crossing_mode[c] = mode_of(field("device"))
     below[c] = field("faster_below")
     above[c] = field("faster_above")
@@ -29,15 +51,24 @@ is == "crossovers" && field("clock") == "device" && field("verdict") == "crosses
     first_above[c] = field("first_n_above")
     estimate[c] = field("n_estimate")
 }
+is == "results" {
+    if (field("run") != "") {
+        run[of] = field("run")
+        machine[of] = field("machine")
+    }
+    if (partial != "")
+        incomplete[of] = ", incomplete"
+    if (field("flags") ~ /(^|[+])simulated([+]|$)/)
+        simulated[of] = 1
+}
 is == "results" && field("status") ~ /^(ok|unstable|throttled)$/ {
     r = ++rows
-    run = field("run")
-    machine = field("machine")
+    row_of[r] = of
     name[r] = field("algorithm")
     add_algorithm(name[r], name[r])
     n[r] = field("n")
     mode[r] = mode_of(field("device"))
-    state[r] = field("status") != "ok"
+    state[r] = field("status") == "ok" ? "" : field("status")
     time[r] = field("device_median_s")
     low[r] = field("device_ci_lo_s")
     high[r] = field("device_ci_hi_s")
@@ -48,9 +79,14 @@ is == "results" && field("status") ~ /^(ok|unstable|throttled)$/ {
     rate[r] = field("elements_per_s")
     additions[r] = field("additions")
     launches[r] = field("launches")
-    if (field("kind") == "copy")
+    if (field("device") == "host")
+        on_host[name[r]] = 1
+    if (field("kind") == "copy") {
         is_copy[name[r]] = 1
-    else if (!(mode[r] in seen)) {
+        next
+    }
+    has[of, mode[r]] = has[of, mode[r], name[r]] = 1
+    if (!(mode[r] in seen)) {
         seen[mode[r]] = 1
         modes[++mode_count] = mode[r]
         devices += field("device") != "host"
@@ -64,61 +100,234 @@ function mode_of(device) {
 # ------------------------------------------------------------------------------------------------ charts
 
 END {
+    sort_algorithms()
+    sort_modes()
     for (i = 1; i <= listed; i++)
         if (!(list[i] in is_copy))
             style[list[i]] = ++styles
     title["copy ceiling"] = "Copy ceiling"
     style["copy ceiling"] = 100
     list[++listed] = "copy ceiling"
-    for (m = 1; m <= mode_count; m++)
-        if (!devices || modes[m] !~ /^host,/) # host algorithms have charts of their own only where there is no device
-            draw_mode(modes[m])
+    if (of == 2)
+        tell_differences()
+    for (m = 1; m <= mode_count; m++) {
+        if (devices && modes[m] ~ /^host,/) # host algorithms have charts of their own only where there is no device
+            continue
+        if (of == 2) {
+            if (((1, modes[m]) in has) && ((2, modes[m]) in has))
+                draw_compared(modes[m])
+            continue
+        }
+        draw_mode(modes[m])
+        draw_pair(modes[m], 5, "stream", "graph")
+        draw_pair(modes[m], 6, "warm", "cold")
+    }
 }
 
-function draw_mode(this,    part, suffix, scan, where, whose, timed, hosts) {
-    split(this, part, ",") # device, kind, type, op, launch, cache
-    hosts = choose_rows(this, part)
-    suffix = part[2] "-" part[3] "-" part[4]
-    if (part[5] != "stream" && part[5] != "")
-        suffix = suffix "-" part[5]
-    if (part[6] != "warm" && part[6] != "")
-        suffix = suffix "-" part[6]
+# Those that the list does not know stand behind the others, by name.
+function sort_algorithms(    i, j, a) {
+    for (i = 2; i <= listed; i++) {
+        a = list[i]
+        for (j = i; j > 1 && !(a in own_threads) && !(list[j - 1] in own_threads) && list[j - 1] > a; j--)
+            list[j] = list[j - 1]
+        list[j] = a
+    }
+}
 
-    scan = an(part[2]) " scan"
-    where = part[1] == "cuda" ? gpu : host_cpu
-    whose = "Machine " machine (where != "" ? " (" where ")" : "") ", device " part[1] ", run " run (partial != "" ? ", incomplete" : "")
-    problem = "Kind " part[2] ", type " part[3] ", operator " part[4] (part[5] != "" ? "; " part[5] " launch" : "") \
-        (part[6] != "" ? ", " part[6] " cache" : "")
-    timed = "Timed: " (part[1] == "host" ? "on the host's clock" : "between two events on the device") \
+# The usual ones first: i32, stream, warm.
+function sort_modes(    i, j, m) {
+    for (i = 2; i <= mode_count; i++) {
+        m = modes[i]
+        for (j = i; j > 1 && sort_key(modes[j - 1]) > sort_key(m); j--)
+            modes[j] = modes[j - 1]
+        modes[j] = m
+    }
+}
+function sort_key(mode,    p) {
+    split(mode, p, ",")
+    return place(p[2], "exclusive inclusive") place(p[3], "i32 i64 f32 f64") place(p[4], "sum max affine") \
+        place(p[5], "stream graph") place(p[6], "warm cold") mode
+}
+function place(word, words) { return sprintf("%03d", (index(" " words " ", " " word " ") + 999) % 1000) }
+
+# All charts of one mode.
+function draw_mode(this,    part, suffix, timed, scan) {
+    split(this, part, ",") # device, kind, type, op, launch, cache
+    variants = 1
+    choose(1, 1, this, "")
+    suffix = part[2] "-" part[3] "-" part[4] other_than("stream", part[5]) other_than("warm", part[6])
+    whose = "Machine " whose_machine(1) ", device " part[1] ", run " run[1] incomplete[1]
+    problem = problem_of(part) (part[5] != "" ? "; " part[5] " launch" : "") (part[6] != "" ? ", " part[6] " cache" : "")
+    timed = timed_how(part)
+    if (draw("crossover", "crossover", suffix, title_of("Time", part, ""), timed))
+        draw_crossings("crossover-" suffix)
+    draw("throughput", "throughput", suffix, title_of("Throughput", part, ""), timed)
+    scan = part[1] "," part[2] "," part[3] "," part[4]
+    if (scan in counted) # counts are the same in each mode
+        return
+    counted[scan] = 1
+    draw("additions", "additions", suffix, count_of("Additions", part), \
+        "Applications of the operator in one run, padding included, copies and swaps excluded")
+    draw("launches", "launches", suffix, count_of("Launches", part), "Kernels, memsets and copies launched in one run")
+}
+
+# The marked algorithms of this mode and of the same one with the word `dashed` in place of `solid` at place `at` of the
+# mode: the chart `replay` or `cold`.
+function draw_pair(this, at, solid, dashed,    part, other, i, a, both, suffix, what) {
+    split(this, part, ",")
+    if (part[at] != solid)
+        return
+    for (i = 1; i <= 6; i++)
+        other = other (i > 1 ? "," : "") (i == at ? dashed : part[i])
+    for (i = 1; i <= listed; i++) {
+        a = list[i]
+        if (!(a in marked)) {
+            hidden[a] = 1
+            continue
+        }
+        both += ((1, this, a) in has) && ((1, other, a) in has)
+    }
+    if (both) {
+        variants = 2
+        choose(1, 1, this, "")
+        choose(2, 1, other, dashed)
+        suffix = part[2] "-" part[3] "-" part[4] (at == 5 ? other_than("warm", part[6]) : other_than("stream", part[5]))
+        whose = "Machine " whose_machine(1) ", device " part[1] ", run " run[1] incomplete[1]
+        what = at == 5 ? "launched through a stream; dashed: captured once and replayed as a graph" \
+            : "caches as the last run left them; dashed: emptied before each run"
+        problem = problem_of(part) "; " (at == 5 ? part[6] " cache" : part[5] " launch") ". Solid: " what
+        what = at == 5 ? "stream and graph launch" : "warm and cold cache"
+        if (draw("crossover", at == 5 ? "replay" : "cold", suffix, title_of("Time", part, what), timed_how(part)))
+            draw_crossings((at == 5 ? "replay-" : "cold-") suffix)
+    }
+    split("", hidden)
+}
+
+# Two runs, of the algorithms that both have.
+function draw_compared(this,    part, i, a, any, suffix, where) {
+    split(this, part, ",")
+    for (i = 1; i <= listed; i++) {
+        a = list[i]
+        if (a in is_copy || a == "copy ceiling")
+            continue
+        if ((only == "" || a in wanted) && has_line(1, this, a) && has_line(2, this, a))
+            any++
+        else
+            hidden[a] = 1
+    }
+    if (any) {
+        variants = 2
+        choose(1, 1, this, "")
+        choose(2, 2, this, what_differs)
+        suffix = part[2] "-" part[3] "-" part[4] other_than("stream", part[5]) other_than("warm", part[6]) "-" run[1] \
+            "-against-" (machine[1] != machine[2] ? machine[2] "-" : "") run[2]
+        where = machine[1] != machine[2] ? "Solid: machine " whose_machine(1) ", run " : \
+            "Machine " whose_machine(1) ", device " part[1] "; solid: run "
+        whose = where run[1] incomplete[1] cub_of(1) "; dashed: " \
+            (machine[1] != machine[2] ? "machine " whose_machine(2) ", " : "") "run " run[2] incomplete[2] cub_of(2)
+        problem = problem_of(part) (part[5] != "" ? "; " part[5] " launch" : "") \
+            (part[6] != "" ? ", " part[6] " cache" : "")
+        if (draw("crossover", "compared-crossover", suffix, title_of("Time", part, "two runs"), timed_how(part)))
+            draw_crossings("compared-crossover-" suffix)
+        draw("throughput", "compared-throughput", suffix, title_of("Throughput", part, "two runs"), timed_how(part))
+    }
+    split("", hidden)
+}
+
+# Host algorithms have a mode of their own.
+function has_line(v, this, a,    part) {
+    split(this, part, ",")
+    if (!(a in on_host))
+        return (v, this, a) in has
+    return (v, "host," part[2] "," part[3] "," part[4] ",stream,warm", a) in has || \
+        (v, "host," part[2] "," part[3] "," part[4] "," part[5] "," part[6], a) in has
+}
+
+# ------------------------------------------------------------------------------------------------ texts
+
+function other_than(usual, word) { return word != usual && word != "" ? "-" word : "" }
+function problem_of(part) { return "Kind " part[2] ", type " part[3] ", operator " part[4] }
+function cub_of(v) { return said[v, "cub"] != "" ? ", CUB " said[v, "cub"] : "" }
+
+function whose_machine(v,    where) {
+    where = said[v, "gpu_name"] != "" ? said[v, "gpu_name"] : said[v, "host_cpu"]
+    return machine[v] (where != "" ? " (" where ")" : "")
+}
+
+# `quantity` of a scan, on what; `variants_shown` says what is told apart, "" where nothing is. A long title gets a short
+# word on the CPU device.
+function title_of(quantity, part, variants_shown,    text) {
+    text = quantity " of " an(part[2]) " scan "
+    if (simulated[1] || simulated[2])
+        return text "on a SIMULATED CLOCK, neither a GPU's nor a CPU's time" (variants_shown != "" ? ": " variants_shown : "")
+    if (part[1] == "cpu")
+        return text "on the CPU device (" (variants_shown == "" ? "times are those of the CPU device, " : "") \
+            "not of a GPU)" (variants_shown != "" ? ": " variants_shown : "")
+    if (variants > 1 && machine[2] != "" && machine[2] != machine[1])
+        return text "on two machines"
+    return text "on " (part[1] == "host" ? "the host" : said[1, "gpu_name"] != "" ? said[1, "gpu_name"] : machine[1]) \
+        (variants_shown != "" ? ": " variants_shown : "")
+}
+function count_of(quantity, part) {
+    return quantity " of " an(part[2]) " scan" (simulated[1] ? " (from a run on a SIMULATED CLOCK)" : "")
+}
+function timed_how(part) {
+    if (simulated[1] || simulated[2])
+        return "Timed: on the simulated clock, whose times are made up by a model; median and interval"
+    return "Timed: " (part[1] == "host" ? "on the host's clock" : "between two events on the device") \
         (hosts && part[1] != "host" ? " (host algorithms: on the host's clock)" : "") \
         "; median and interval; without checking, set-up and transfers"
-
-    if (part[1] == "cpu")
-        where = "on the CPU device (times are those of the CPU device, not of a GPU)"
-    else
-        where = "on " (part[1] == "host" ? "the host" : gpu != "" ? gpu : machine)
-    if (draw("crossover", suffix, "Time of " scan " " where, whose, timed))
-        draw_crossings(this, part, "crossover-" suffix)
-    draw("throughput", suffix, "Throughput of " scan " " where, whose, timed)
-    draw("additions", suffix, "Additions of " scan, whose, "Applications of the operator in one run, padding included, copies and swaps excluded")
-    draw("launches", suffix, "Launches of " scan, whose, "Kernels, memsets and copies launched in one run")
 }
 
-# best[algorithm, n]: the row that stands for it; by_size[1..sizes]: every n. Returns how many host rows there are.
-function choose_rows(this, part,    r, p, key, i, j, size, hosts) {
-    split("", best)
-    split("", known)
-    sizes = hosts = 0
+# One line, and the words that tell the second run's lines from the first's.
+function tell_differences(    text, i, v, commit) {
+    what_differs = machine[1] != machine[2] ? machine[2] : \
+        said[1, "cub"] != said[2, "cub"] && said[2, "cub"] != "" ? "CUB " said[2, "cub"] : run[2]
+    for (v = 1; v <= 2; v++) {
+        said[v, "machine"] = machine[v]
+        commit = said[v, "commit"]
+        said[v, "version"] = said[v, "version"] (commit != "" ? " (" substr(commit, 1, 12) ")" : "")
+        said[v, "clock"] = simulated[v] ? "simulated" : "real"
+    }
+    text = differs("machine") differs("clock") differs("driver") differs("version")
+    if (text != "")
+        print "the runs differ in" substr(text, 2) >(out "/differ")
+    else
+        printf "" >(out "/differ")
+    close(out "/differ")
+}
+function differs(column,    a, b) {
+    a = said[1, column] == "" ? "unknown" : said[1, column]
+    b = said[2, column] == "" ? "unknown" : said[2, column]
+    return a == b ? "" : ", " column " (" a ", " b ")"
+}
+
+# ------------------------------------------------------------------------------------------------ lines
+
+# Variant v of the lines is this mode of run `of`, told apart by `tag`. best[v, algorithm, n]: the row that stands for it;
+# by_size[1..sizes]: every n of all variants; `hosts`: how many host rows there are.
+function choose(v, of, this, tag,    r, p, part, key, i) {
+    if (v == 1) {
+        split("", best)
+        split("", known)
+        sizes = hosts = 0
+    }
+    run_of[v] = of
+    variant_mode[v] = this
+    tag_of[v] = tag
+    split(this, part, ",")
     for (r = 1; r <= rows; r++) {
         split(mode[r], p, ",")
+        if (row_of[r] != of || p[3] != part[3])
+            continue
         if (name[r] in is_copy) {
-            if (p[1] != part[1] || p[3] != part[3] || p[5] != part[5] || p[6] != part[6])
+            if (p[1] != part[1] || p[5] != part[5] || p[6] != part[6])
                 continue
-            key = "copy ceiling" SUBSEP n[r]
+            key = v SUBSEP "copy ceiling" SUBSEP n[r]
         } else {
-            if (p[2] != part[2] || p[3] != part[3] || p[4] != part[4] || (p[1] != "host" && mode[r] != this))
+            if (p[2] != part[2] || p[4] != part[4] || (p[1] != "host" && mode[r] != this))
                 continue
-            key = name[r] SUBSEP n[r]
+            key = v SUBSEP name[r] SUBSEP n[r]
             hosts += p[1] == "host"
         }
         if (!(key in best) || faster(r, best[key]))
@@ -130,64 +339,72 @@ function choose_rows(this, part,    r, p, key, i, j, size, hosts) {
             by_size[i] = n[r]
         }
     }
-    return hosts
 }
 
 function faster(r, than) { return time[r] != "" && (time[than] == "" || time[r] + 0 < time[than] + 0) }
 
-# Writes NAME.dat and NAME.gp, the algorithm that ends highest first, so that the key runs as the lines end.
-# Returns the number of lines drawn; with none there is no chart.
-function draw(chart, suffix, heading, whose, what,    i, j, a, r, key, v, lo, hi, lines, text, last, rank, count, file,
-              numbers, least, most, lowest, highest, uncertain) {
-    for (i = 1; i <= listed; i++) {
-        a = list[i]
+# A host algorithm knows no launch and no cache: of two modes of one run it has one line.
+function shared(v, a) { return v == 2 && run_of[1] == run_of[2] && a in on_host }
+
+function style_of(v, a) { return style[a] + (variants == 1 ? 0 : v == 2 ? DASHED : a == "copy ceiling" ? 0 : SOLID) }
+
+# Writes NAME.dat and NAME.gp, NAME being CHART-SUFFIX, for PICTURE.gp; the line that ends highest first, so that the key
+# runs as the lines end. Returns the number of lines drawn; with none there is no chart.
+function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo, hi, lines, text, entry, number, last, rank,
+              count, file, numbers, least, most, lowest, highest, uncertain, states) {
+    file = out "/" chart "-" suffix
+    for (i = 1; i <= variants * listed; i++) {
+        a = list[int((i - 1) / variants) + 1]
+        v = (i - 1) % variants + 1
+        l = v SUBSEP a
         lines = ""
-        if (a == "copy ceiling" && chart != "throughput")
+        if ((a == "copy ceiling" && picture != "throughput") || a in hidden || shared(v, a))
             continue
         for (j = 1; j <= sizes; j++) {
-            key = a SUBSEP by_size[j]
-            if (!(key in best))
+            if (!((l SUBSEP by_size[j]) in best))
                 continue
-            r = best[key]
-            v = chart == "crossover" ? time[r] : chart == "throughput" ? rate[r] : \
-                chart == "additions" ? additions[r] : launches[r]
-            if (v == "" || (v + 0 <= 0 && chart != "launches")) # no zero on a log axis
+            r = best[l SUBSEP by_size[j]]
+            x = picture == "crossover" ? time[r] : picture == "throughput" ? rate[r] : \
+                picture == "additions" ? additions[r] : launches[r]
+            if (x == "" || (x + 0 <= 0 && picture != "launches")) # no zero on a log axis
                 continue
-            lo = hi = v
-            if (low[r] != "" && high[r] != "" && chart == "crossover") {
+            lo = hi = x
+            if (low[r] != "" && high[r] != "" && picture == "crossover") {
                 lo = low[r]
                 hi = high[r]
             }
-            lines = lines n[r] " " v " " lo " " hi "\n"
-            if (state[r] && chart ~ /^(crossover|throughput)$/) {
+            lines = lines n[r] " " x " " lo " " hi "\n"
+            if (state[r] != "" && picture ~ /^(crossover|throughput)$/) {
                 uncertain++
-                print n[r], v, style[a] >(out "/" chart "-" suffix ".unstable")
+                states[state[r]] = 1
+                print n[r], x, style[a] >(file ".unstable")
             }
             if (least == "" || n[r] + 0 < least)
                 least = n[r] + 0
             if (n[r] + 0 > most + 0)
                 most = n[r] + 0
-            if (lowest == "" || v + 0 < lowest)
-                lowest = v + 0
-            if (v + 0 > highest + 0)
-                highest = v + 0
-            last[a] = chart ~ /^(crossover|additions)$/ ? v / n[r] : v + 0
+            if (lowest == "" || x + 0 < lowest)
+                lowest = x + 0
+            if (x + 0 > highest + 0)
+                highest = x + 0
+            last[l] = picture ~ /^(crossover|additions)$/ ? x / n[r] : x + 0
         }
         if (lines == "")
             continue
-        text[a] = lines
+        text[l] = lines
+        entry[l] = title[a] (tag_of[v] != "" ? ", " tag_of[v] : "")
+        number[l] = style_of(v, a)
         if (a == "copy ceiling")
-            last[a] = 1e300 # drawn first, beneath the others
-        for (j = ++count; j > 1 && last[rank[j - 1]] < last[a]; j--)
+            last[l] = 1e300 # drawn first, beneath the others
+        for (j = ++count; j > 1 && last[rank[j - 1]] < last[l]; j--)
             rank[j] = rank[j - 1]
-        rank[j] = a
+        rank[j] = l
     }
     if (!count)
         return 0
-    file = out "/" chart "-" suffix
     for (i = 1; i <= count; i++) {
-        printf "%s\"%s\"\n%s", (i > 1 ? "\n\n" : ""), plain(title[rank[i]]), text[rank[i]] >(file ".dat")
-        numbers = numbers " " style[rank[i]]
+        printf "%s\"%s\"\n%s", (i > 1 ? "\n\n" : ""), plain(entry[rank[i]]), text[rank[i]] >(file ".dat")
+        numbers = numbers " " number[rank[i]]
     }
     close(file ".dat")
     close(file ".unstable")
@@ -195,8 +412,14 @@ function draw(chart, suffix, heading, whose, what,    i, j, a, r, key, v, lo, hi
         quoted(what) >(file ".gp")
     printf "styles = '%s'\nleast = %.0f\nmost = %.0f\nlowest = %.9g\nhighest = %.9g\nuncertain = %d\nflags = 0\n", \
         numbers, least, most, lowest, highest, uncertain >(file ".gp")
+    hollow_points = ("unstable" in states) && ("throttled" in states) ? "unstable or throttled" : \
+        "throttled" in states ? "throttled" : "unstable"
+    printf "hollow_points = '%s'\n", hollow_points >(file ".gp")
+    if (variants == 2)
+        printf "height = %d\n", HIGHER >(file ".gp")
     close(file ".gp")
-    print chart, chart "-" suffix >(out "/charts")
+    note_taken = uncertain ? length("Hollow points: .") + length(hollow_points) : 0
+    print picture, chart "-" suffix >(out "/charts")
     return count
 }
 
@@ -204,43 +427,59 @@ function draw(chart, suffix, heading, whose, what,    i, j, a, r, key, v, lo, hi
 
 # A flag a crossing: a pole from it up to its text above the frame. A text stands to the right of its pole; of two that
 # would touch, the left one stands higher, so that no pole runs through a text.
-function draw_crossings(this, part, chart,    c, p, i, j, flags, order, y, row, top, width, span, names, where) {
-    for (c = 1; c <= crossings; c++) {
-        split(crossing_mode[c], p, ",")
-        if (p[2] != part[2] || p[3] != part[3] || p[4] != part[4] || (p[1] != "host" && crossing_mode[c] != this))
-            continue
-        if (!(below[c] in marked && above[c] in marked) || (y[c] = time_at(below[c], estimate[c])) == "")
-            continue
-        for (i = ++flags; i > 1 && estimate[order[i - 1]] + 0 > estimate[c] + 0; i--)
-            order[i] = order[i - 1]
-        order[i] = c
+function draw_crossings(chart,    c, p, v, i, j, flags, order, of_order, y, row, top, most, width, span, names, where, part, text,
+                        note) {
+    for (v = 1; v <= variants; v++) {
+        split(variant_mode[v], part, ",")
+        for (c = 1; c <= crossings; c++) {
+            split(crossing_mode[c], p, ",")
+            if (crossing_of[c] != run_of[v] || p[2] != part[2] || p[3] != part[3] || p[4] != part[4])
+                continue
+            if (p[1] == "host" ? v == 2 && run_of[1] == run_of[2] : crossing_mode[c] != variant_mode[v])
+                continue
+            if (!(below[c] in marked && above[c] in marked) || below[c] in hidden || above[c] in hidden)
+                continue
+            if ((y[v, c] = time_at(v, below[c], estimate[c])) == "")
+                continue
+            for (i = ++flags; i > 1 && estimate[order[i - 1]] + 0 > estimate[c] + 0; i--) {
+                order[i] = order[i - 1]
+                of_order[i] = of_order[i - 1]
+            }
+            order[i] = c
+            of_order[i] = v
+        }
     }
+    most = variants == 2 ? 1.5 * MOST_ROWS : MOST_ROWS
     span = log(by_size[sizes] / by_size[1]) + log(1.5)
     for (i = flags; i > 0; i--) {
-        width = 0.02 + 0.0098 * length(pair(order[i]))
+        text[i] = pair(order[i]) (crossing_mode[order[i]] !~ /^host,/ && tag_of[of_order[i]] != "" ? ", " tag_of[of_order[i]] : "")
+        width = 0.02 + 0.0098 * length(text[i])
         row[i] = 1
         for (j = i + 1; j <= flags; j++)
             if (log(estimate[order[j]] / estimate[order[i]]) < width * span && row[j] >= row[i])
                 row[i] = row[j] + 1
-        if (row[i] > top && row[i] <= MOST_ROWS)
+        if (row[i] > top && row[i] <= most)
             top = row[i]
     }
     for (i = 1; i <= listed; i++)
         if (list[i] in marked)
             names = names (names == "" ? "" : ", ") title[list[i]]
-    if (length(names) > 70)
+    note = ", rings with their intervals; all pairs" (of == 2 ? ": scanbench crossover. " : " are in crossovers.csv. ")
+    if (length("Flags: crossovers between " names note) + note_taken > MOST_NOTE)
         names = "the algorithms asked for"
     chart = out "/" chart
-    printf "flags = %d\nmarked = %s\n", top, quoted(names) >>(chart ".gp")
+    printf "flags = %d\nflags_note = %s\n", top, quoted("Flags: crossovers between " names note) >>(chart ".gp")
     for (i = 1; i <= flags; i++) {
         c = order[i]
-        print estimate[c], y[c], last_below[c], first_above[c] >(chart ".marks")
-        if (row[i] > MOST_ROWS)
+        v = of_order[i]
+        print estimate[c], y[v, c], last_below[c], first_above[c] >(chart ".marks")
+        if (row[i] > most)
             continue # a ring without a flag
         where = "first " estimate[c] ", screen flag(" row[i] ")"
-        printf "set arrow from first %s, first %s to %s nohead ls 201\n", estimate[c], y[c], where >(chart ".flags")
+        printf "set arrow from first %s, first %s to %s nohead ls %d\n", estimate[c], y[v, c], where, \
+            v == 2 ? 202 : 201 >(chart ".flags")
         printf "set label \"%s\\n%s\" at %s left offset 0.5,-0.4 font small noenhanced\n", \
-            "n = 2^" sprintf("%.1f", log(estimate[c]) / log(2)) ", about " rounded(estimate[c]), pair(c), where >(chart ".flags")
+            "n = 2^" sprintf("%.1f", log(estimate[c]) / log(2)) ", about " rounded(estimate[c]), text[i], where >(chart ".flags")
     }
     close(chart ".flags")
     close(chart ".marks")
@@ -250,11 +489,11 @@ function draw_crossings(this, part, chart,    c, p, i, j, flags, order, y, row, 
 function pair(c) { return plain(title[below[c]]) " \342\206\222 " plain(title[above[c]]) } # the arrow, in UTF-8
 
 # An algorithm's time at x, on the line drawn between its neighbouring sizes; empty outside of them.
-function time_at(algorithm, x,    j, r, left, right, share) {
+function time_at(v, algorithm, x,    j, r, left, right, share) {
     for (j = 1; j <= sizes && right == ""; j++) {
-        if (!((algorithm, by_size[j]) in best) || time[best[algorithm, by_size[j]]] == "")
+        if (!((v, algorithm, by_size[j]) in best) || time[best[v, algorithm, by_size[j]]] == "")
             continue
-        r = best[algorithm, by_size[j]]
+        r = best[v, algorithm, by_size[j]]
         if (by_size[j] + 0 <= x + 0)
             left = r
         else

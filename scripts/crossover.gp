@@ -7,7 +7,7 @@ set logscale y
 set format y '%.0s %cs'
 set ylabel 'time of one scan'
 if (flags) load name.'.flags'
-note = flags ? 'Flags: crossovers between '.marked.', rings with their intervals; all pairs are in crossovers.csv. ' : ''
+note = flags ? flags_note : ''
 set label 1005 note.hollow_note at screen 0.02, 0.025 font small noenhanced tc rgb '#444444'
 intervals = 'for [i = 0:count - 1] data index i using 1:2:3:4 with yerrorbars ls style(i) dt 1 pt 0 lw 1 notitle'
 lines = ', for [i = 0:count - 1] data index i using 1:2 with linespoints ls style(i) title columnheader(1)'

@@ -13,24 +13,32 @@ colours = '0x000000 0x0072b2 0xd55e00 0x009e73 0xaa4499 0x56b4e9 0xb8860b'
 shapes = '7 9 5 13 11 15' # filled; one less is the same shape, hollow
 colour(i) = int(word(colours, 1 + (int(i) - 1) % 7))
 shape(i) = int(word(shapes, 1 + (int(i) - 1) % 6))
+# Where two variants of each algorithm are drawn, dashes tell the variants apart, not the algorithms: style i + 210 is
+# style i in a solid line, i + 420 in a dashed one.
 do for [i = 1:60] {
     set style line i lw 1.6 ps 0.8 dt 1 + (i - 1) % 5 lc rgb colour(i) pt shape(i)
+    set style line i + 210 lw 1.6 ps 0.8 dt 1 lc rgb colour(i) pt shape(i)
+    set style line i + 420 lw 1.6 ps 0.8 dt (8, 5) lc rgb colour(i) pt shape(i)
 }
 set style line 100 lw 6 dt 1 lc rgb '#c8c8c8' pt 0
+set style line 520 lw 3 dt (4, 3) lc rgb '#a8a8a8' pt 0
 set style line 200 lw 0.6 dt 1 lc rgb '#dddddd'
 set style line 201 lw 0.8 dt 1 lc rgb '#777777' pt 6 ps 1.6
+set style line 202 lw 0.8 dt (8, 5) lc rgb '#777777' pt 6 ps 1.6
 style(i) = int(word(styles, i + 1))
 
-# What is appended to the lines of a plot command: the unstable points, hollow.
+# What is appended to the lines of a plot command: the points that did not become stable, hollow.
 hollow = uncertain == 0 ? '' : \
     ', name.".unstable" using 1:2:(shape($3)) with points pt variable ps 0.8 lc rgb "white" notitle' . \
     ', name.".unstable" using 1:2:(shape($3) - 1):(colour($3)) with points pt variable ps 0.8 lc rgb variable notitle'
-hollow_note = uncertain == 0 ? '' : 'Hollow points: unstable.'
+hollow_note = uncertain == 0 ? '' : 'Hollow points: '.hollow_points.'.'
 
 # Texts: the heading and three lines above the frame, flags between them and the frame, a note below.
+if (!exists('height')) height = 540
 small = ',10'
-frame = 0.83 - 0.055 * flags
-flag(row) = frame + 0.055 * row
+row_height = 29.7 / height
+frame = 0.83 - row_height * flags
+flag(row) = frame + row_height * row
 load 'scripts/headings.gp'
 set tmargin at screen frame
 set bmargin at screen 0.15
@@ -56,7 +64,6 @@ if (powers < (least == most ? 1 : 2)) {
 set xlabel 'n, elements' offset 0, 0.3
 
 # The three formats, in the same proportions. A chart draws the first itself; formats.gp draws the others.
-if (!exists('height')) height = 540
 array formats = ['svg', 'pdf', 'png']
 array terminals = [sprintf("svg size 840,%d font 'sans-serif,12' dynamic", height), \
     sprintf("pdfcairo size 7in,%fin font 'sans-serif,12' fontscale 0.45 linewidth 0.9 pointscale 0.75", height / 120.0), \

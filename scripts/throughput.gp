@@ -6,8 +6,8 @@ load 'scripts/style.gp'
 set logscale y
 set format y '%.0s %c'
 set ylabel 'elements per second'
-# The ceiling, where there is one, has style 100.
-ceilings = sum [i = 0:count - 1] (style(i) == 100)
+# The ceiling, where there is one, has style 100, that of a second run 520.
+ceilings = sum [i = 0:count - 1] (style(i) == 100 || style(i) == 520)
 note = ceilings == 0 ? '' : \
     'Copy ceiling: at each n the faster one of a copy kernel and memcpy on the same device, reading and writing n elements. '
 set label 1005 note.hollow_note at screen 0.02, 0.025 font small noenhanced tc rgb '#444444'

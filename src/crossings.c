@@ -126,18 +126,20 @@ static bool same_scan(const struct result *row, const struct group *group)
     return !strcmp(row->kind, group->kind) && !strcmp(row->type, group->type) && !strcmp(row->op, group->op);
 }
 
-static int list_order(const struct results *results, const char *algorithm)
+static int list_place(const char *algorithm)
 {
     const struct algorithm *const *all = registry();
     int i = 0;
     while (all[i] && strcmp(all[i]->name, algorithm) != 0)
         i++;
-    if (all[i])
-        return i;
-    for (int row = 0; row < results->count; row++) /* of another version: behind the known ones, as they come */
-        if (!strcmp(results->rows[row].algorithm, algorithm))
-            return i + row;
     return i;
+}
+
+/* In list order; those of another version behind the known ones, by name. */
+static int compare_algorithms(const char *a, const char *b)
+{
+    int left = list_place(a), right = list_place(b);
+    return left != right ? left - right : strcmp(a, b);
 }
 
 static struct speed speed_of(const struct result *row, enum clock clock)
@@ -248,37 +250,77 @@ static int list_names(const struct results *results, const char **names)
             at++;
         if (at < count)
             continue;
-        int order = list_order(results, name);
-        for (at = count++; at > 0 && list_order(results, names[at - 1]) > order; at--)
+        for (at = count++; at > 0 && compare_algorithms(names[at - 1], name) > 0; at--)
             names[at] = names[at - 1];
         names[at] = name;
     }
     return count;
 }
 
+static int place_in(const char *const *words, const char *word)
+{
+    int i = 0;
+    while (words[i] && strcmp(words[i], word) != 0)
+        i++;
+    return i;
+}
+
+/* The order in which groups are told: the usual one first, whatever the order of the rows. */
+static int compare_groups(const void *left, const void *right)
+{
+    static const char *const devices[] = {"cuda", "cpu", "host", NULL},
+                             *const kinds[] = {"exclusive", "inclusive", NULL},
+                             *const types[] = {"i32", "i64", "f32", "f64", NULL},
+                             *const ops[] = {"sum", "max", "affine", NULL},
+                             *const launches[] = {"stream", "graph", NULL}, *const caches[] = {"warm", "cold", NULL};
+    const struct group *a = left, *b = right;
+    const struct {
+        const char *const *words;
+        const char *a, *b;
+    } keys[] = {{devices, a->device, b->device},  {kinds, a->kind, b->kind},
+                {types, a->type, b->type},        {ops, a->op, b->op},
+                {launches, a->launch, b->launch}, {caches, a->cache, b->cache}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        int difference = place_in(keys[i].words, keys[i].a) - place_in(keys[i].words, keys[i].b);
+        if (!difference)
+            difference = strcmp(keys[i].a, keys[i].b);
+        if (difference)
+            return difference;
+    }
+    return 0;
+}
+
+/* The groups that have rows, without their clock. Returns their number. */
+static int list_groups(const struct results *results, struct group *groups)
+{
+    int count = 0;
+    for (int i = 0; i < results->count; i++) {
+        const struct result *row = &results->rows[i];
+        struct group group = {row->device, row->kind, row->type, row->op, row->launch, row->cache, DEVICE_CLOCK, 0};
+        bool seen = !takes_part(row);
+        for (int j = 0; j < count && !seen; j++)
+            seen = !compare_groups(&groups[j], &group);
+        if (!seen)
+            groups[count++] = group;
+    }
+    qsort(groups, (size_t)count, sizeof *groups, compare_groups);
+    return count;
+}
+
 static int visit_pairs(const struct results *results, visit *visitor, void *arg)
 {
     const char **names = malloc(((size_t)results->count + 1) * sizeof *names);
-    if (!names)
-        return -1;
-    int count = list_names(results, names), stop = 0, groups = 0;
-    for (int i = 0; i < results->count && !stop; i++) {
-        const struct result *first = &results->rows[i];
-        struct group group = {first->device, first->kind,  first->type,  first->op,
-                              first->launch, first->cache, DEVICE_CLOCK, 0};
-        bool seen = !takes_part(first);
-        for (int j = 0; j < i && !seen; j++) {
-            const struct result *row = &results->rows[j];
-            seen = takes_part(row) && !strcmp(row->device, group.device) && same_scan(row, &group) &&
-                   same_mode(row, &group);
+    struct group *groups = malloc(((size_t)results->count + 1) * sizeof *groups);
+    int stop = names && groups ? 0 : -1;
+    int count = stop ? 0 : list_names(results, names), group_count = stop ? 0 : list_groups(results, groups);
+    for (int i = 0; i < group_count && !stop; i++)
+        for (int clock = 0; clock < CLOCKS && !stop; clock++) {
+            groups[i].clock = (enum clock)clock;
+            groups[i].number = CLOCKS * i + clock + 1;
+            stop = visit_group(results, &groups[i], names, count, visitor, arg);
         }
-        for (int clock = 0; clock < CLOCKS && !seen && !stop; clock++) {
-            group.clock = (enum clock)clock;
-            group.number = ++groups;
-            stop = visit_group(results, &group, names, count, visitor, arg);
-        }
-    }
     free(names);
+    free(groups);
     return stop;
 }
 

@@ -45,7 +45,8 @@ int crossings_find(const struct speed *a, int a_count, const struct speed *b, in
  *
  * Pairs are of one device, kind, type, op, launch, cache and clock. Host algorithms are compared with those of a
  * device in each of its launch and cache modes, and among themselves under the device `host`. Of several block sizes
- * the fastest at each n counts. Rows of the kind copy and rows without a time take no part. */
+ * the fastest at each n counts. Rows of the kind copy and rows without a time take no part. The order of the rows does
+ * not matter: groups come by device, kind, type, op, launch and cache, the usual ones first, pairs in list order. */
 int crossings_csv(const struct results *results, FILE *out);
 int crossings_markdown(const struct results *results, FILE *out);
 
