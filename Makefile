@@ -74,9 +74,9 @@ count: ## count every access of every kernel and draw the charts (ARGS="--table"
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/count/scanbench
 	@scripts/count $(ARGS)
 
-plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine)
+plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine; AGAINST= a second run)
 	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
-	@RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/plot
+	@RUN="$(RUN)" MACHINE="$(MACHINE)" AGAINST="$(AGAINST)" scripts/plot
 
 check: build ## verify every algorithm, kind, type and operator at every listed size
 	@./scanbench check --op all --type all --kind all $(ARGS)
