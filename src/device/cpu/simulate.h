@@ -11,18 +11,20 @@
  *     memcpy, memset   the same with max(empty, bytes * byte)
  *     an event         H += record; its time is max(arrival, D), and the stream loses none
  *     the gate         is a launch: from max(arrival, D + gap) on nothing begins, until `release` after the host has
- *                      opened it, or 0.5 s have passed. Whoever waits for the stream meanwhile waits for these 0.5 s
+ *                      opened it (shorter than the latency, and the last work comes too late), or 0.5 s have passed.
+ *                      Whoever waits for the stream meanwhile waits for these 0.5 s
  *     the queue        the stream takes `queue` launches that have not begun; one more waits on the host for the first
  *     a graph          captured: H += launch for each node. Replayed: H += graph, one launch for the queue; its nodes
  *                      arrive together, and `graph_gap` stands for `gap` between them
- *     to synchronise   H = max(H, D) + sync; so does asking for the time between two events
- *     a transfer       waits for the stream, then H += sync + bytes * transfer
+ *     to synchronise   H = max(H, D) + sync; to ask for the time between two events: the second's time stands for D
+ *     a transfer       H = max(H, D) + sync + bytes * transfer
+ *     device_fill      as a memset, and not counted
  *     a look at H      H += 27e-9
  *
  * A specification is "key=value,key=value"; each key once but for the faults of a kernel. Defaults in brackets:
  *
  *     launch [2e-6]   latency [2e-6]   gap [0]   empty [1.5e-6]   thread [1e-3 / 2^28]   byte [5e-13]
- *     record [5e-7]   sync [2e-6]      graph [5e-6]   graph_gap [0]   transfer [4e-11]   release [1e-6]
+ *     record [5e-7]   sync [2e-6]      graph [5e-6]   graph_gap [0]   transfer [4e-11]   release [3e-6]
  *     queue [1024]    launches
  *     gate [1]        0: there is none, as under a profiler
  *     resolution [5e-7]  the time between two events is a multiple of it, the nearest; 0: not rounded

@@ -21,7 +21,7 @@ constexpr int MOST_FAULTS = 16;
 
 struct specification {
     double launch = 2e-6, latency = 2e-6, gap = 0, empty = 1.5e-6, thread = 1e-3 / (1 << 28), byte = 5e-13;
-    double record = 5e-7, sync = 2e-6, graph = 5e-6, graph_gap = 0, transfer = 4e-11, release = 1e-6;
+    double record = 5e-7, sync = 2e-6, graph = 5e-6, graph_gap = 0, transfer = 4e-11, release = 3e-6;
     double resolution = 5e-7;
     uint64_t queue = 1024, gate = 1, seed = 1;
 
