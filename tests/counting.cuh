@@ -202,7 +202,7 @@ template <class F> static void quiet(const char *name, F f)
     reports(name, {}, f);
 }
 
-static __device__ unsigned number()
+[[maybe_unused]] static __device__ unsigned number()
 {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
