@@ -20,6 +20,8 @@ bool simulated;
 static struct specification spec;
 static double host, stream; /* H and D; D is infinite behind a kernel that hangs */
 
+/* What there is room for from the start. */
+constexpr size_t MOST_EVENTS = 1024, MOST_KERNELS = 1024;
 constexpr double CLOCK_READING = 27e-9;
 constexpr double SHORTEST_BETWEEN_MARKS = 50e-6;
 
@@ -166,7 +168,7 @@ static void give(const struct item *item)
         return;
     }
     if (behind_count == behind_room) {
-        behind_room = behind_room ? 2 * behind_room : 1024;
+        behind_room *= 2;
         behind = static_cast<struct item *>(realloc(behind, behind_room * sizeof *behind));
         if (!behind)
             abort();
@@ -244,7 +246,7 @@ static void load(const void *kernel)
     if (2 * (loaded_count + 1) > loaded_room) {
         const void **before = loaded;
         const size_t room = loaded_room;
-        loaded_room = room ? 2 * room : 256;
+        loaded_room = 2 * room;
         loaded = static_cast<const void **>(calloc(loaded_room, sizeof *loaded));
         if (!loaded)
             abort();
@@ -511,8 +513,13 @@ void simulate_begin(const char *text)
     mark_s[0] = mark_s[1] = NAN;
     failed = nullptr;
     memset(fault_met, 0, sizeof fault_met);
+    /* Here, so that nothing is allocated while somebody measures. */
     begins = static_cast<double *>(calloc(spec.queue, sizeof *begins));
-    if (!begins)
+    behind_room = spec.queue + MOST_EVENTS;
+    behind = static_cast<struct item *>(malloc(behind_room * sizeof *behind));
+    loaded_room = 2 * MOST_KERNELS;
+    loaded = static_cast<const void **>(calloc(loaded_room, sizeof *loaded));
+    if (!begins || !behind || !loaded)
         abort();
     simulated = true;
 }
@@ -525,7 +532,7 @@ void simulate_end(void)
     begins = nullptr;
     behind = nullptr;
     loaded = nullptr;
-    behind_room = loaded_count = loaded_room = 0;
+    loaded_count = 0;
     simulated = false;
 }
 
