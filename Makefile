@@ -89,7 +89,7 @@ test: ## everything that needs no GPU; ends with "N passed, N failed, N skipped"
 lint: ## formatting and static checks
 	@scripts/lint
 
-gpu-check: ## on a machine with a GPU: STAGE=check|sweep|graph|ncu|sanitize|all, COMMIT=hash
+gpu-check: ## on a machine with a GPU: STAGE=check|sweep|graph|isolated|ncu|sanitize|all, COMMIT=hash
 	@STAGE="$(STAGE)" COMMIT="$(COMMIT)" scripts/gpu-check
 
 bench-cpu-device: ## how fast the CPU device is: ns per thread, barrier, shuffle, launch; each kernel at 2^20
@@ -181,6 +181,10 @@ build/faults-count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(FAULT
 
 build/$(CUDA)/scanbench: $(CUDA_OBJECTS)
 	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl -o $@
+
+# A second opinion on the timer, without anything of src/.
+build/$(CUDA)/cub-isolated: tests/cub_isolated.cu build/$(CUDA)/flags
+	$(NVCC) $(ALL_NVCCFLAGS) $$(scripts/cuda-architectures) $< -o $@
 
 # The CPU device's own benchmark links everything but the command line.
 build/cpu/cpu-device-bench: build/tests/cpu_device_bench
