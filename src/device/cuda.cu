@@ -20,6 +20,8 @@
 #include <cuda_profiler_api.h>
 
 struct cuda_device gpu = {.number = -1};
+static struct device_properties known; /* of the GPU known_of, where that is not -1 */
+static int known_of = -1;
 
 bool cuda_keep(const char *what, cudaError_t error)
 {
@@ -215,7 +217,7 @@ void device_close(void)
         cudaDeviceReset(); /* takes the stream, the memory and the error with it */
     cudaGetLastError();
     gpu.stream = nullptr;
-    gpu.number = -1;
+    gpu.number = known_of = -1;
     gpu.error = 0;
     gpu.error_text[0] = 0;
 }
@@ -239,7 +241,7 @@ static void driver_version(char *text, size_t size)
     fclose(file);
 }
 
-void device_get_properties(struct device_properties *properties)
+static void ask_properties(struct device_properties *properties)
 {
     int version = 0;
     size_t free_bytes = 0, all_bytes = 0;
@@ -264,6 +266,16 @@ void device_get_properties(struct device_properties *properties)
     snprintf(properties->cub, sizeof properties->cub, "%d.%d.%d", CUB_MAJOR_VERSION, CUB_MINOR_VERSION,
              CUB_SUBMINOR_VERSION);
     snprintf(properties->architectures, sizeof properties->architectures, "%s", SCANBENCH_ARCHITECTURES);
+}
+
+/* They stay what they are while the device is open, and every point asks for them. */
+void device_get_properties(struct device_properties *properties)
+{
+    if (gpu.number < 0 || known_of != gpu.number) {
+        ask_properties(&known);
+        known_of = gpu.error ? -1 : gpu.number;
+    }
+    *properties = known;
 }
 
 /* ------------------------------------------------------------------------------------------ errors and memory */
