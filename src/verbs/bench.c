@@ -244,7 +244,8 @@ static int begin_run(struct bench *bench)
         return -1;
     }
     return machine_write(&bench->machine, bench->folder, bench->run, bench->slug, false) ||
-                   csv_open(&bench->file, bench->folder, "results.csv", csv_results_header)
+                   csv_reopen(&bench->file, bench->folder, "results.csv", csv_results_header,
+                              strlen(csv_results_header))
                ? -1
                : 0;
 }
