@@ -13,9 +13,10 @@
 # each of its launch and cache modes. Crossings are marked between the algorithms named by `mark`. The order of the rows
 # does not matter.
 #
-# Charts of two variants show one in solid lines and the other in dashed ones: `replay` stream and graph launch, `cold`
-# warm and cold caches, both of the algorithms in `mark`, where a run has both; and of two runs `compared` charts, of the
-# algorithms that both have (and that are in `only`, if that is given). What two runs differ in goes to the file `differ`.
+# Charts of two variants show one in solid lines and the other in dashed ones: `replay` stream and graph launch on the
+# device's clock, `replay-host` the same on the host's, which sees what launches cost the host, `cold` warm and cold
+# caches, all of the algorithms in `mark`, where a run has both; and of two runs `compared` charts, of the algorithms that
+# both have (and that are in `only`, if that is given). What two runs differ in goes to the file `differ`.
 
 BEGIN {
     FS = ","
@@ -25,6 +26,7 @@ BEGIN {
     MOST_NOTE = 172 # characters of a note
     SOLID = 210   # style.gp: what is added to a style
     DASHED = 420
+    clock = "device"
     words_into(marked, mark)
     words_into(wanted, only)
 }
@@ -41,8 +43,9 @@ is == "machine" {
     for (c in at)
         said[of, c] = field(c)
 }
-is == "crossovers" && field("clock") == "device" && field("verdict") == "crosses" {
+is == "crossovers" && field("verdict") == "crosses" {
     c = ++crossings
+    crossing_clock[c] = field("clock")
     crossing_of[c] = of
     crossing_mode[c] = mode_of(field("device"))
     below[c] = field("faster_below")
@@ -69,13 +72,8 @@ is == "results" && field("status") ~ /^(ok|unstable|throttled)$/ {
     n[r] = field("n")
     mode[r] = mode_of(field("device"))
     state[r] = field("status") == "ok" ? "" : field("status")
-    time[r] = field("device_median_s")
-    low[r] = field("device_ci_lo_s")
-    high[r] = field("device_ci_hi_s")
-    if (low[r] == "" || high[r] == "") {
-        low[r] = field("device_min_s")
-        high[r] = field("device_max_s")
-    }
+    take_time("device", r, "device")
+    take_time("host", r, field("host_median_s") == "" && field("device") == "host" ? "device" : "host")
     rate[r] = field("elements_per_s")
     additions[r] = field("additions")
     launches[r] = field("launches")
@@ -90,6 +88,17 @@ is == "results" && field("status") ~ /^(ok|unstable|throttled)$/ {
         seen[mode[r]] = 1
         modes[++mode_count] = mode[r]
         devices += field("device") != "host"
+    }
+}
+
+# Median and interval on a clock, from the columns of it, or of the only one that a host algorithm has.
+function take_time(clock, r, column) {
+    time[clock, r] = field(column "_median_s")
+    low[clock, r] = field(column "_ci_lo_s")
+    high[clock, r] = field(column "_ci_hi_s")
+    if (low[clock, r] == "" || high[clock, r] == "") {
+        low[clock, r] = field(column "_min_s")
+        high[clock, r] = field(column "_max_s")
     }
 }
 
@@ -119,8 +128,11 @@ END {
             continue
         }
         draw_mode(modes[m])
-        draw_pair(modes[m], 5, "stream", "graph")
-        draw_pair(modes[m], 6, "warm", "cold")
+        draw_pair("replay", modes[m], 5, "stream", "graph")
+        clock = "host"
+        draw_pair("replay-host", modes[m], 5, "stream", "graph")
+        clock = "device"
+        draw_pair("cold", modes[m], 6, "warm", "cold")
     }
 }
 
@@ -172,8 +184,8 @@ function draw_mode(this,    part, suffix, timed, scan) {
 }
 
 # The marked algorithms of this mode and of the same one with the word `dashed` in place of `solid` at place `at` of the
-# mode: the chart `replay` or `cold`.
-function draw_pair(this, at, solid, dashed,    part, other, i, a, both, suffix, what) {
+# mode.
+function draw_pair(chart, this, at, solid, dashed,    part, other, i, a, both, suffix, shown) {
     split(this, part, ",")
     if (part[at] != solid)
         return
@@ -193,12 +205,12 @@ function draw_pair(this, at, solid, dashed,    part, other, i, a, both, suffix, 
         choose(2, 1, other, dashed)
         suffix = part[2] "-" part[3] "-" part[4] (at == 5 ? other_than("warm", part[6]) : other_than("stream", part[5]))
         whose = "Machine " whose_machine(1) ", device " part[1] ", run " run[1] incomplete[1]
-        what = at == 5 ? "launched through a stream; dashed: captured once and replayed as a graph" \
-            : "caches as the last run left them; dashed: emptied before each run"
-        problem = problem_of(part) "; " (at == 5 ? part[6] " cache" : part[5] " launch") ". Solid: " what
-        what = at == 5 ? "stream and graph launch" : "warm and cold cache"
-        if (draw("crossover", at == 5 ? "replay" : "cold", suffix, title_of("Time", part, what), timed_how(part)))
-            draw_crossings((at == 5 ? "replay-" : "cold-") suffix)
+        problem = problem_of(part) "; " (at == 5 ? part[6] " cache" : part[5] " launch") ". Solid: " \
+            (at == 5 ? "launched through a stream; dashed: captured once and replayed as a graph" \
+            : "caches as the last run left them; dashed: emptied before each run")
+        shown = (at == 5 ? "stream and graph launch" : "warm and cold cache") (clock == "host" ? ", call to end" : "")
+        if (draw("crossover", chart, suffix, title_of("Time", part, shown), timed_how(part)))
+            draw_crossings(chart "-" suffix)
     }
     split("", hidden)
 }
@@ -259,7 +271,8 @@ function whose_machine(v,    where) {
 function title_of(quantity, part, variants_shown,    text) {
     text = quantity " of " an(part[2]) " scan "
     if (simulated[1] || simulated[2])
-        return text "on a SIMULATED CLOCK, neither a GPU's nor a CPU's time" (variants_shown != "" ? ": " variants_shown : "")
+        return text "on a SIMULATED CLOCK" (variants_shown == "" ? ", neither a GPU's nor a CPU's time" \
+            : " (no GPU's, no CPU's): " variants_shown)
     if (part[1] == "cpu")
         return text "on the CPU device (" (variants_shown == "" ? "times are those of the CPU device, " : "") \
             "not of a GPU)" (variants_shown != "" ? ": " variants_shown : "")
@@ -273,7 +286,10 @@ function count_of(quantity, part) {
 }
 function timed_how(part) {
     if (simulated[1] || simulated[2])
-        return "Timed: on the simulated clock, whose times are made up by a model; median and interval"
+        return "Timed: on the simulated clock" (clock == "host" ? " of the host" : "") \
+            ", whose times are made up by a model; median and interval"
+    if (clock == "host")
+        return "Timed: from the call to the end of its work, on the host's clock; median and interval; without checking, set-up and transfers"
     return "Timed: " (part[1] == "host" ? "on the host's clock" : "between two events on the device") \
         (hosts && part[1] != "host" ? " (host algorithms: on the host's clock)" : "") \
         "; median and interval; without checking, set-up and transfers"
@@ -341,7 +357,9 @@ function choose(v, of, this, tag,    r, p, part, key, i) {
     }
 }
 
-function faster(r, than) { return time[r] != "" && (time[than] == "" || time[r] + 0 < time[than] + 0) }
+function faster(r, than) {
+    return time[clock, r] != "" && (time[clock, than] == "" || time[clock, r] + 0 < time[clock, than] + 0)
+}
 
 # A host algorithm knows no launch and no cache: of two modes of one run it has one line.
 function shared(v, a) { return v == 2 && run_of[1] == run_of[2] && a in on_host }
@@ -364,14 +382,14 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo,
             if (!((l SUBSEP by_size[j]) in best))
                 continue
             r = best[l SUBSEP by_size[j]]
-            x = picture == "crossover" ? time[r] : picture == "throughput" ? rate[r] : \
+            x = picture == "crossover" ? time[clock, r] : picture == "throughput" ? rate[r] : \
                 picture == "additions" ? additions[r] : launches[r]
             if (x == "" || (x + 0 <= 0 && picture != "launches")) # no zero on a log axis
                 continue
             lo = hi = x
-            if (low[r] != "" && high[r] != "" && picture == "crossover") {
-                lo = low[r]
-                hi = high[r]
+            if (low[clock, r] != "" && high[clock, r] != "" && picture == "crossover") {
+                lo = low[clock, r]
+                hi = high[clock, r]
             }
             lines = lines n[r] " " x " " lo " " hi "\n"
             if (state[r] != "" && picture ~ /^(crossover|throughput)$/) {
@@ -433,7 +451,7 @@ function draw_crossings(chart,    c, p, v, i, j, flags, order, of_order, y, row,
         split(variant_mode[v], part, ",")
         for (c = 1; c <= crossings; c++) {
             split(crossing_mode[c], p, ",")
-            if (crossing_of[c] != run_of[v] || p[2] != part[2] || p[3] != part[3] || p[4] != part[4])
+            if (crossing_of[c] != run_of[v] || crossing_clock[c] != clock || p[2] != part[2] || p[3] != part[3] || p[4] != part[4])
                 continue
             if (p[1] == "host" ? v == 2 && run_of[1] == run_of[2] : crossing_mode[c] != variant_mode[v])
                 continue
@@ -491,7 +509,7 @@ function pair(c) { return plain(title[below[c]]) " \342\206\222 " plain(title[ab
 # An algorithm's time at x, on the line drawn between its neighbouring sizes; empty outside of them.
 function time_at(v, algorithm, x,    j, r, left, right, share) {
     for (j = 1; j <= sizes && right == ""; j++) {
-        if (!((v, algorithm, by_size[j]) in best) || time[best[v, algorithm, by_size[j]]] == "")
+        if (!((v, algorithm, by_size[j]) in best) || time[clock, best[v, algorithm, by_size[j]]] == "")
             continue
         r = best[v, algorithm, by_size[j]]
         if (by_size[j] + 0 <= x + 0)
@@ -502,9 +520,9 @@ function time_at(v, algorithm, x,    j, r, left, right, share) {
     if (left == "" || (right == "" && n[left] + 0 != x + 0))
         return ""
     if (right == "")
-        return time[left]
+        return time[clock, left]
     share = log(x / n[left]) / log(n[right] / n[left])
-    return sprintf("%.9g", exp((1 - share) * log(time[left]) + share * log(time[right])))
+    return sprintf("%.9g", exp((1 - share) * log(time[clock, left]) + share * log(time[clock, right])))
 }
 
 # Two digits are what an estimate is worth: 178432.7 -> "180 000".
