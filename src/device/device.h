@@ -123,8 +123,8 @@ double device_sm_clock_mhz(void);
 bool device_cold_prepare(char *why, size_t size);
 void device_make_cold(void);
 
-/* One run of an algorithm, captured once and replayed as a whole. NULL and one line in `why` where it cannot be captured;
- * the device goes on as before. Pointers of `problem` are part of it. */
+/* One run of an algorithm, captured once and replayed as a whole. NULL and one line in `why` where it cannot be
+ * captured; the device goes on as before. Pointers of `problem` are part of it. */
 struct device_graph;
 struct device_graph *device_graph_capture(const struct algorithm *algorithm, const struct problem *problem, char *why,
                                           size_t size);
