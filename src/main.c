@@ -2,6 +2,7 @@
 /* scanbench VERB [OPTIONS]: finds the verb, parses its options, runs it. */
 #include "device/counts.h"
 #include "registry.h"
+#include "verbs/help.h"
 #include "verbs/verbs.h"
 #include "version.h"
 
@@ -24,7 +25,10 @@ static void print_usage(FILE *out)
     fprintf(out, "usage: scanbench VERB [OPTIONS]\n\n");
     for (int i = 0; verbs[i]; i++)
         fprintf(out, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
-    fprintf(out, "\n`scanbench VERB --help` explains a verb, `scanbench --version` tells the version.\n");
+    fprintf(out, "\n`scanbench VERB --help` explains a verb, `scanbench --version` tells the version.\n"
+                 "`scanbench help TOPIC` explains\n\n");
+    for (const struct topic *topic = topics; topic->name; topic++)
+        fprintf(out, "  %-10s %s\n", topic->name, topic->summary);
 }
 
 static void print_verb_help(const struct verb *verb)
@@ -43,16 +47,29 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
-static int unknown_verb(const char *given)
+static const struct topic *find_topic(const char *name)
+{
+    for (const struct topic *topic = topics; topic->name; topic++)
+        if (!strcmp(topic->name, name))
+            return topic;
+    return NULL;
+}
+
+/* `help`: topics of help will do as well as verbs. */
+static int unknown_verb(const char *given, bool help)
 {
     const char *names[32];
     int count = 0;
-    while (verbs[count]) {
-        names[count] = verbs[count]->name;
-        count++;
+    for (int i = 0; verbs[i]; i++)
+        names[count++] = verbs[i]->name;
+    for (const struct topic *topic = topics; help && topic->name; topic++)
+        names[count++] = topic->name;
+    if (!help && find_topic(given)) {
+        fprintf(stderr, "scanbench: \"%.100s\" is no verb but a topic: scanbench help %.100s\n", given, given);
+        return EXIT_USAGE;
     }
     const char *near = nearest_name(given, names, count);
-    fprintf(stderr, "scanbench: no verb is named \"%.100s\"; ", given);
+    fprintf(stderr, "scanbench: no verb %sis named \"%.100s\"; ", help ? "or topic " : "", given);
     if (near)
         fprintf(stderr, "did you mean %s? ", near);
     fprintf(stderr, near ? "(" : "there are ");
@@ -89,8 +106,13 @@ int main(int argc, char **argv)
         return finish(0);
     }
     const struct verb *verb = find_verb(help ? argv[2] : first);
+    const struct topic *topic = help ? find_topic(argv[2]) : NULL;
+    if (!verb && topic) {
+        fputs(topic->text, stdout);
+        return finish(0);
+    }
     if (!verb)
-        return unknown_verb(help ? argv[2] : first);
+        return unknown_verb(help ? argv[2] : first, help);
     for (int i = 2; i < argc && strcmp(argv[i], "--"); i++) {
         help |= !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h");
         if (!strcmp(argv[i], "--version")) {
