@@ -9,7 +9,7 @@
 
 /* What the host and the device are taken to do. Of the CPU device and of the checks: measured, two cores at 2 GHz and
  * more. Of a GPU: a middling one of today. */
-static const double START_S = 0.5;        /* opening the device, overheads, the ceiling */
+static const double START_S = 0.3;        /* opening the device, overheads, the ceiling */
 static const double GPU_START_S = 2;      /* the same, and the driver wakes up */
 static const double REFERENCE_S = 8e-9;   /* two inputs and their answers, an element, once for a group of points */
 static const double CHECK_S = 5e-9;       /* three checked runs: to poison, compare and look at the input, an element */
@@ -33,12 +33,13 @@ static double guess_run_s(const struct point *point)
     double n = (double)point->n,
            words = cost.words_read == UNKNOWN ? 2 * n : (double)(cost.words_read + cost.words_written);
     double launches = cost.launches == UNKNOWN ? 2 : (double)cost.launches;
-    double additions = cost.additions == UNKNOWN ? n : (double)cost.additions;
     if (point->algorithm->runs_on == HOST)
         return 0.6e-9 * n;
     if (!strcmp(device_kind(), "cuda"))
         return 3e-6 * launches + words * (double)type_size(point->type) / 500e9;
-    return 1e-6 * launches + 0.5e-9 * words + 2e-9 * additions;
+    /* A chain of additions longer than the launches are many passes through barriers, where fibers are switched. */
+    double steps = cost.steps == UNKNOWN ? 0 : (double)cost.steps / fmax(launches, 1);
+    return 1e-6 * launches + 1.5e-9 * words + (steps > 2 ? 10e-9 * n * steps : 0);
 }
 
 static double point_s(const struct settings *settings, const struct point *point, double run_s)
