@@ -575,6 +575,12 @@ static void test_launch_faults()
     result("the third array has no memory", arrays[0] && arrays[1] && !arrays[2] && arrays[3] && !device_error(), "%s",
            device_error_text());
 
+    simulate("malloc=2:2");
+    for (void *&array : arrays)
+        array = device_malloc(256);
+    result("the second and the third have none", arrays[0] && !arrays[1] && !arrays[2] && arrays[3],
+           "others have none");
+
     simulate("fail=tick@4:700");
     int *out = two_ints(), got[2];
     launch(tick, 3, 1, out);
@@ -743,7 +749,7 @@ static void test_specifications()
                                "transfer=1,release=1,queue=7,gate=1,resolution=0,seed=3,noise=1,drift=1,"
                                "throttle=1:1:1:1,busy=1:1,first=1,cold=1,name=a b,uuid=x,cc=9.0,sm=1,clock=1,"
                                "memclock=1,bus=1,l2=1,driver=1,mig=1,wsl=1,temperature=1,power=1,processes=1,locked=1,"
-                               "open=1,malloc=1,fail=a@1#2:3,fail=b:4,hang=a,crash=a,wrong=a#2,lasts=a@3:1e-3",
+                               "open=1,malloc=1:9,fail=a@1#2:3,fail=b:4,hang=a,crash=a,wrong=a#2,lasts=a@3:1e-3",
                                why, sizeof why),
            "%s", why);
 }

@@ -386,7 +386,8 @@ uint64_t simulate_l2_bytes(void)
 
 bool simulate_malloc(void)
 {
-    return ++mallocs != spec.malloc;
+    const double number = double(++mallocs);
+    return number < spec.malloc[0] || number >= spec.malloc[0] + spec.malloc[1] || spec.malloc[0] == 0;
 }
 
 /* ---------------------------------------------------------------------------------------------- the host */

@@ -52,7 +52,7 @@
  * blocks alone, #K those from the K-th of them on. Several may be given.
  *
  *     open=CODE       device_open fails with CUDA's error 35, 100, 209, or another
- *     malloc=K        the K-th device_malloc has no memory
+ *     malloc=K[:COUNT]  the K-th device_malloc has no memory, nor have those up to COUNT [1] in all
  *     fail=KERNEL[@BLOCKS][#K]:CODE      the launch is not carried out and ends in this error, which sticks; it is
  *                     heard of by whoever waits for the stream next
  *     hang=KERNEL[@BLOCKS][#K]           it never ends: whoever waits for the stream sleeps, in real time, for ever

@@ -70,7 +70,7 @@ static const struct key keys[] = {
     {"processes", NUMBERS, AT(processes), -1, 1e6, 1, 1},
     {"locked", NUMBERS, AT(locked), -1, 1, 1, 1},
     {"open", COUNT, AT(open), 1, 9999, 1, 1},
-    {"malloc", COUNT, AT(malloc), 1, 1e9, 1, 1},
+    {"malloc", NUMBERS, AT(malloc), 1, 1e9, 1, 2},
     {"fail", FAULT, 0, 1, 9999, 1, FAULT_FAIL},
     {"hang", FAULT, 0, 0, 0, 0, FAULT_HANG},
     {"crash", FAULT, 0, 0, 0, 0, FAULT_CRASH},

@@ -35,7 +35,8 @@ struct specification {
     uint64_t sm = 132, clock = 1980, memclock = 2619, bus = 5120, l2 = 50 << 20, mig = 0, wsl = 0;
     double temperature = -1, power = NAN, processes = -1, locked = -1;
 
-    uint64_t open = 0, malloc = 0;
+    uint64_t open = 0;
+    double malloc[2] = {0, 1}; /* the first that fails, and how many */
     struct fault faults[MOST_FAULTS] = {};
     int fault_count = 0;
 };
