@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 51, TRANSFER_BYTES = 64 << 20, TRANSFERS = 5, SETTLE_LAUNCHES = 200 };
+enum { TRIES = 51, TRANSFER_BYTES = 32 << 20, TRANSFERS = 3, LAUNCHES = 200 };
 static const double CEILING_BUDGET_S = 0.1, REST_S = 0.1, WORK_S = 0.1;
 
 static double median_of(double *values, int count)
@@ -77,36 +77,33 @@ static void time_transfers(struct overheads *o)
         device_pinned_free(host);
 }
 
+static void launch_many(void)
+{
+    for (int i = 0; i < LAUNCHES; i++)
+        device_launch_empty();
+}
+
 /* The SM clock right after a rest and in the midst of work: of a GPU whose clock is locked they are the same. */
 static void time_sm_clock(struct overheads *o)
 {
     struct device_properties properties;
     device_get_properties(&properties);
-    if (!properties.sm_clock_max_mhz) /* no clock to be read */
+    if (!properties.sm_clock_max_mhz)
         return;
-    device_sm_clock_mark(0);
-    device_sm_clock_mark(1);
     device_synchronize();
-    void *work = device_malloc(TRANSFER_BYTES);
-    if (!work)
-        return;
     device_pause(REST_S);
     for (int busy = 0; busy < 2; busy++) {
         double until = device_clock_s() + (busy ? WORK_S : 0);
-        if (busy && properties.simulated) /* what is quick on its clock is not on the host's that carries it out */
-            device_pause(WORK_S);
         while (device_clock_s() < until && !device_error()) {
-            device_fill(work, 0, TRANSFER_BYTES);
+            launch_many();
             device_synchronize();
         }
         device_sm_clock_mark(0);
-        for (int i = 0; i < SETTLE_LAUNCHES; i++)
-            device_launch_empty();
+        launch_many();
         device_sm_clock_mark(1);
         device_synchronize();
         *(busy ? &o->sm_clock_busy_mhz : &o->sm_clock_first_mhz) = device_sm_clock_mhz();
     }
-    device_free(work);
 }
 
 /* A copy of the largest n of the plan, or of the largest power of two below it for which there is memory. */

@@ -327,14 +327,14 @@ static struct point point_of(const char *algorithm, uint64_t n)
     return point;
 }
 
-/* Two algorithms of the same launches, on a GPU that becomes slower by a third every second. */
+/* Two algorithms of the same launches, on a GPU that loses more than half of its speed every second. */
 static void test_turns(void)
 {
     const struct point points[] = {point_of("block_scan", 1000), point_of("block_scan_unpadded", 1000)};
     const int both[] = {0, 1};
     struct job_options options = usual;
     options.seed = 1;
-    const char *drifting = "thread=2e-7,drift=0.3,noise=0.1";
+    const char *drifting = "thread=2e-7,drift=0.6,noise=0.1";
     open_simulated(drifting);
     compete(points, both, 1, &options);
     compete(points, both + 1, 1, &options);
