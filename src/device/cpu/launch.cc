@@ -2,8 +2,8 @@
 /*
  * Launches on the CPU device: limits, the pool of workers, and what ends a launch that went wrong.
  *
- * A launch is carried out at once, in the calling thread. Waking a sleeping worker costs some 100 us, so small grids
- * run inline; for others the workers draw chunks of blocks from one ticket.
+ * A launch is carried out at once, in the calling thread, unless a graph is being captured. Waking a sleeping worker
+ * costs some 100 us, so small grids run inline; for others the workers draw chunks of blocks from one ticket.
  */
 #include <errno.h>
 #include <linux/futex.h>

@@ -83,7 +83,7 @@ struct extent {
     constexpr extent(dim3 d) : of{d.x, d.y, d.z} {}
 };
 
-/* Both are counted as launches and carried out at once. */
+/* Counted as launches and carried out at once, unless a graph is being captured. */
 void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64_t blocks[3], const uint64_t threads[3],
                 bool cooperative);
 void launch_memcpy(void *to, const void *from, size_t bytes);
