@@ -35,11 +35,13 @@ static int columns(void)
 
 static void format_eta(const struct progress *progress, double now, char *text, size_t size)
 {
-    double spent = now - progress->begun_s;
+    double spent = now - progress->begun_s, share = progress->share;
     text[0] = '\0';
-    if (progress->done < 1 || spent < 1)
+    if (progress->done < 1 || spent < 1 || (share > 0 && share < 0.1)) /* too early to tell */
         return;
-    double left = spent / progress->done * (progress->total - progress->done) + 0.5;
+    if (!(share > 0))
+        share = (double)progress->done / progress->total;
+    double left = spent / share * (1 - share) + 0.5;
     int seconds = left < 360000 ? (int)left : 360000;
     if (seconds >= 3600)
         snprintf(text, size, ", %d h %02d min left", seconds / 3600, seconds / 60 % 60);

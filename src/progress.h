@@ -14,6 +14,7 @@ struct progress {
     bool color;
     double interval_s; /* least time between two plain lines */
     double begun_s, shown_s;
+    double share;   /* of the whole work that is done, where the caller knows better than by points; 0: it does not */
     bool on_screen; /* the live line is there and has to be wiped before anything else is written */
 };
 

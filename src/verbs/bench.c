@@ -45,6 +45,7 @@ struct bench {
     struct resume *resume;   /* NULL: a run of its own */
     bool modes, block_sizes; /* is there more than one launch or cache mode, and more than one block size? */
     double looked_s;
+    double *expected_s, expected_done_s, expected_all_s; /* of each point; of those done and of all of this session */
 };
 
 /* ---- words */
@@ -167,7 +168,7 @@ static int show_plan(const struct bench *bench)
     }
     struct forecast forecast;
     char budget[32], time[48];
-    forecast_plan(settings, bench->points, bench->count, left_out, &forecast);
+    forecast_plan(settings, bench->points, bench->count, left_out, &forecast, NULL);
     free(left_out);
     format_seconds(settings->budget_s, budget, sizeof budget);
     format_duration(forecast.seconds, time, sizeof time);
@@ -370,6 +371,8 @@ static void on_row(void *arg, int index, const struct row *row)
         return;
     bench->measured++;
     bench->done_count++;
+    bench->expected_done_s += bench->expected_s[index];
+    bench->progress.share = bench->expected_all_s > 0 ? bench->expected_done_s / bench->expected_all_s : 0;
     add_flags(bench, index, &bench->rows[index]);
     tell(bench, index);
     csv_result(&text, bench->run, bench->slug, bench->machine.device.kind, &bench->points[index], &bench->rows[index]);
@@ -597,6 +600,10 @@ static int nothing_missing(struct bench *bench)
 static int measure(struct bench *bench)
 {
     struct supervision supervision = supervision_of(bench);
+    struct forecast forecast;
+    forecast_plan(bench->settings, bench->points, bench->count, bench->done, &forecast, bench->expected_s);
+    for (int i = 0; i < bench->count; i++)
+        bench->expected_all_s += bench->expected_s[i];
     bench->started = time(NULL);
     progress_begin(&bench->progress, bench->count - bench->done_count, 1);
     int code = supervise(&supervision);
@@ -737,7 +744,8 @@ static int make_plan(struct bench *bench, struct settings *settings, struct poin
     bench->rows = calloc((size_t)bench->count, sizeof *bench->rows);
     bench->done = calloc((size_t)bench->count, sizeof *bench->done);
     bench->crowded = calloc((size_t)bench->count, sizeof *bench->crowded);
-    if (bench->rows && bench->done && bench->crowded)
+    bench->expected_s = calloc((size_t)bench->count, sizeof *bench->expected_s);
+    if (bench->rows && bench->done && bench->crowded && bench->expected_s)
         return 0;
     fprintf(stderr, "scanbench: no host memory for %d rows\n", bench->count);
     return EXIT_WRONG;
@@ -791,6 +799,7 @@ static int bench(struct settings *settings)
     free(bench.rows);
     free(bench.done);
     free(bench.crowded);
+    free(bench.expected_s);
     free(points);
     return code;
 }
