@@ -17,10 +17,13 @@
 
 #ifdef __CUDACC__
 
-/* 32-bit offsets where n fits, as a caller with an int has them. */
+/* 32-bit offsets where n fits, as a caller with an int has them. Beyond, it is the same as cub_scan_64, and not
+ * compiled a second time. */
+extern "C" const struct algorithm algorithm_cub_scan_64;
+
 static size_t workspace(const struct problem *p)
 {
-    return p->n <= INT32_MAX ? cub_workspace<int32_t>(p) : cub_workspace<int64_t>(p);
+    return p->n <= INT32_MAX ? cub_workspace<int32_t>(p) : algorithm_cub_scan_64.workspace(p);
 }
 
 static void run(const struct problem *p)
@@ -28,7 +31,7 @@ static void run(const struct problem *p)
     if (p->n <= INT32_MAX)
         cub_run<int32_t>(p);
     else
-        cub_run<int64_t>(p);
+        algorithm_cub_scan_64.run(p);
 }
 
 #else
