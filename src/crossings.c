@@ -389,8 +389,17 @@ static const char *about_text(double n, char text[ROOM])
     return text;
 }
 
+/* Names of simulated machines end so (machine_slug). */
+static bool is_simulated(const struct results *results)
+{
+    static const char ending[] = "simulated";
+    size_t length = strlen(results->machine), end = sizeof ending - 1;
+    return length >= end && !strcmp(results->machine + length - end, ending);
+}
+
 struct told {
     FILE *out;
+    bool simulated;
     int group;                    /* the last one named */
     int lines, left_out, without; /* pairs without a crossing */
 };
@@ -409,10 +418,10 @@ static int write_markdown(void *arg, const struct group *group, const char *a, c
     bool first = !told->group;
     if (next_group(told, group))
         fprintf(told->out,
-                "%sDevice %s, %s clock; %s scan of %s, %s; %s launch, %s cache:\n\n"
+                "%sDevice %s, %s clock%s; %s scan of %s, %s; %s launch, %s cache:\n\n"
                 "| pair | faster | between | about |\n|---|---|---|---|\n",
-                first ? "" : "\n", group->device, clock_names[group->clock], group->kind, group->type, group->op,
-                group->launch, group->cache);
+                first ? "" : "\n", group->device, clock_names[group->clock], told->simulated ? " (SIMULATED)" : "",
+                group->kind, group->type, group->op, group->launch, group->cache);
     char from[ROOM], to[ROOM], about[ROOM];
     for (int i = 0; i < count; i++)
         fprintf(told->out, "| `%s`, `%s` | `%s`, then `%s` | %s and %s | %s |\n", a, b, crossings[i].a_below ? a : b,
@@ -427,7 +436,7 @@ static int write_markdown(void *arg, const struct group *group, const char *a, c
 
 int crossings_markdown(const struct results *results, FILE *out)
 {
-    struct told told = {.out = out};
+    struct told told = {.out = out, .simulated = is_simulated(results)};
     int failed = visit_pairs(results, write_markdown, &told);
     if (!told.group)
         fputs("No two algorithms of this run can be compared.\n", out);
@@ -444,7 +453,10 @@ static int print_pair(void *arg, const struct group *group, const char *a, const
     told->without += !count;
     if (count && told->lines < LINES_FOR_PEOPLE && next_group(told, group))
         fprintf(told->out, "%s scan of %s, %s, %s, %s launch, %s cache:\n", group->kind, group->type, group->op,
-                on_host(group->device) ? "on the host" : "on the device and the host", group->launch, group->cache);
+                told->simulated          ? "on a SIMULATED CLOCK"
+                : on_host(group->device) ? "on the host"
+                                         : "on the device and the host",
+                group->launch, group->cache);
     char from[ROOM], to[ROOM], about[ROOM];
     for (int i = 0; i < count; i++) {
         if (told->lines >= LINES_FOR_PEOPLE) {
@@ -467,7 +479,7 @@ int crossings_print(const char *run_folder, FILE *out)
         fprintf(stderr, "scanbench: %s\n", why);
         return -1;
     }
-    struct told told = {.out = out};
+    struct told told = {.out = out, .simulated = is_simulated(&results)};
     int failed = visit_pairs(&results, print_pair, &told);
     if (told.left_out)
         fprintf(out, "  and %d more: scanbench crossover %s\n", told.left_out, run_folder);
