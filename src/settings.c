@@ -755,6 +755,7 @@ int settings_parse(struct settings *settings, const struct verb *verb, int argc,
 void settings_defaults(struct settings *settings, const char *device_kind)
 {
     bool cuda = !strcmp(device_kind, "cuda");
+    bool like_cuda = cuda || settings->device_options.simulate; /* all but the sizes: its kernels are carried out */
     if (!settings->sizes) {
         const char *sweep =
             cuda ? (settings->quick ? "2^10:2^26:x4" : "2^10:2^28") : (settings->quick ? "2^10:2^20:x4" : "2^10:2^20");
@@ -764,11 +765,11 @@ void settings_defaults(struct settings *settings, const char *device_kind)
     if (!settings->max_samples)
         settings->max_samples = settings->min_samples > 1000 ? settings->min_samples : 1000;
     if (!settings->min_samples) {
-        int standard = cuda ? (settings->quick ? 10 : 30) : 5;
+        int standard = like_cuda ? (settings->quick ? 10 : 30) : 5;
         settings->min_samples = standard < settings->max_samples ? standard : settings->max_samples;
     }
     if (!(settings->budget_s > 0)) {
-        double standard = !strcmp(settings->verb->name, "count") ? 120 : cuda ? 1 : 0.3;
+        double standard = !strcmp(settings->verb->name, "count") ? 120 : like_cuda ? 1 : 0.3;
         settings->budget_s = settings->quick ? standard / 4 : standard;
     }
 }
