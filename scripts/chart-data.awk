@@ -23,7 +23,7 @@ BEGIN {
     of = 1
     MOST_ROWS = 4 # of flags; a chart of two variants is higher, and has room for half as many more
     HIGHER = 700  # style.gp: its height; 540 otherwise
-    MOST_NOTE = 172 # characters of a note
+    MOST_NOTE = 172 # characters that fit on a line of small ones
     SOLID = 210   # style.gp: what is added to a style
     DASHED = 420
     clock = "device"
@@ -216,7 +216,7 @@ function draw_pair(chart, this, at, solid, dashed,    part, other, i, a, both, s
 }
 
 # Two runs, of the algorithms that both have.
-function draw_compared(this,    part, i, a, any, suffix, where) {
+function draw_compared(this,    part, i, a, any, suffix) {
     split(this, part, ",")
     for (i = 1; i <= listed; i++) {
         a = list[i]
@@ -233,10 +233,9 @@ function draw_compared(this,    part, i, a, any, suffix, where) {
         choose(2, 2, this, what_differs)
         suffix = part[2] "-" part[3] "-" part[4] other_than("stream", part[5]) other_than("warm", part[6]) "-" run[1] \
             "-against-" (machine[1] != machine[2] ? machine[2] "-" : "") run[2]
-        where = machine[1] != machine[2] ? "Solid: machine " whose_machine(1) ", run " : \
-            "Machine " whose_machine(1) ", device " part[1] "; solid: run "
-        whose = where run[1] incomplete[1] cub_of(1) "; dashed: " \
-            (machine[1] != machine[2] ? "machine " whose_machine(2) ", " : "") "run " run[2] incomplete[2] cub_of(2)
+        whose = whose_runs(whose_machine(1), whose_machine(2), part[1])
+        if (length(whose) > MOST_NOTE)
+            whose = whose_runs(machine[1], machine[2], part[1])
         problem = problem_of(part) (part[5] != "" ? "; " part[5] " launch" : "") \
             (part[6] != "" ? ", " part[6] " cache" : "")
         if (draw("crossover", "compared-crossover", suffix, title_of("Time", part, "two runs"), timed_how(part)))
@@ -264,6 +263,12 @@ function cub_of(v) { return said[v, "cub"] != "" ? ", CUB " said[v, "cub"] : "" 
 function whose_machine(v,    where) {
     where = said[v, "gpu_name"] != "" ? said[v, "gpu_name"] : said[v, "host_cpu"]
     return machine[v] (where != "" ? " (" where ")" : "")
+}
+
+function whose_runs(first, second, device) {
+    return (machine[1] != machine[2] ? "Solid: machine " first ", run " : "Machine " first ", device " device "; solid: run ") \
+        run[1] incomplete[1] cub_of(1) "; dashed: " (machine[1] != machine[2] ? "machine " second ", " : "") \
+        "run " run[2] incomplete[2] cub_of(2)
 }
 
 # `quantity` of a scan, on what; `variants_shown` says what is told apart, "" where nothing is. A long title gets a short
