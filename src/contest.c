@@ -48,7 +48,7 @@ static void leave(const struct contest *contest, struct contestant *c)
     const struct sample *samples;
     contest->on_turn(contest->arg, c->index);
     timing_end(c->timing);
-    if (*contest->stop && c->row.device.samples < contest->options->min_samples && c->row.status != STATUS_ERROR) {
+    if (*contest->stop && c->row.device.samples < contest->options->min_samples && !device_error()) {
         char detail[64];
         snprintf(detail, sizeof detail, "after-%d-samples", c->row.device.samples);
         row_set(&c->row, STATUS_INTERRUPTED, detail, "interrupted before it had samples enough");
