@@ -87,9 +87,10 @@ struct job_options {
     int offset;
     bool timed; /* bench: false checks only */
     int min_samples, max_samples;
-    double budget_s;   /* wall time of a point's turns */
-    bool without_gate; /* asked for by the user */
-    bool keep_samples; /* every sample is wanted, not only their summary */
+    double budget_s;     /* wall time of a point's turns */
+    bool without_gate;   /* asked for by the user */
+    bool keep_samples;   /* every sample is wanted, not only their summary */
+    double sm_clock_mhz; /* of the GPU under load: below three quarters of it samples are discarded; 0: its maximum */
 };
 
 /* One sample, as files of samples have it. */

@@ -95,18 +95,29 @@ static bool is_ours(long pid)
     return false;
 }
 
+static bool is_seen(long pid)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%ld", pid);
+    return !access(path, F_OK);
+}
+
 static int other_processes(void *library, handle device)
 {
     static struct process list[MOST_PROCESSES];
     int (*ask)(handle, unsigned *, struct process *) =
         (int (*)(handle, unsigned *, struct process *))find(library, "nvmlDeviceGetComputeRunningProcesses_v2");
     unsigned count = MOST_PROCESSES;
-    int others = 0;
+    int others = 0, ours = 0, unseen = 0;
     if (!ask || ask(device, &count, list) || count > MOST_PROCESSES)
         return -1;
-    for (unsigned i = 0; i < count; i++)
-        others += !is_ours((long)list[i].pid);
-    return others;
+    for (unsigned i = 0; i < count; i++) {
+        bool mine = is_ours((long)list[i].pid);
+        ours += mine;
+        others += !mine;
+        unseen += !mine && !is_seen((long)list[i].pid);
+    }
+    return !ours && unseen ? others - 1 : others;
 }
 
 /* -1: not told. Its name before drivers 535 comes second. */

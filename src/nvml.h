@@ -9,7 +9,8 @@ struct gpu_state {
     int temperature_c;    /* -1: unknown */
     double power_limit_w; /* NAN: unknown */
     int other_processes;  /* that compute on the GPU, this process and its descendants left out; -1: unknown. In a
-                           * container the driver may tell numbers that mean others in here: ask before using the GPU */
+                           * container the driver tells numbers from outside: then one that nobody bears in here is
+                           * taken for our own, so ask while the GPU is in use */
     int sm_clock_mhz;     /* now; 0: unknown */
     int mem_clock_mhz;
     /* 1: somebody has set the clocks; 0: nobody has; -1: unknown. NVML does not tell of locked clocks (nvidia-smi

@@ -397,6 +397,13 @@ static int compare_runs(const char *a, const char *b)
     return left != right ? (left < right) - (left > right) : strcmp(a, b);
 }
 
+static bool is_simulated(const char *machine)
+{
+    static const char sign[] = "simulated";
+    size_t length = strlen(machine);
+    return length >= sizeof sign - 1 && !strcmp(machine + length - (sizeof sign - 1), sign);
+}
+
 int results_newest(const char *root, char *folder, size_t size)
 {
     char best[256] = "", best_path[4096] = "";
@@ -405,7 +412,7 @@ int results_newest(const char *root, char *folder, size_t size)
         return -1;
     for (struct dirent *machine; (machine = readdir(machines));) {
         char path[4096];
-        if (machine->d_name[0] == '.' ||
+        if (machine->d_name[0] == '.' || is_simulated(machine->d_name) ||
             snprintf(path, sizeof path, "%s/%s", root, machine->d_name) >= (int)sizeof path)
             continue;
         DIR *runs = opendir(path);

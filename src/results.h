@@ -41,7 +41,8 @@ void results_free(struct results *results);
 /* Did the row give a time that may be compared? (ok, unstable, throttled) */
 bool result_has_time(const struct result *result);
 
-/* The newest complete run (a folder with results.csv) of any machine below `root`, by the name of the run.
+/* The newest complete run (a folder with results.csv) of any machine below `root`, by the name of the run; those of
+ * a simulated machine are never taken unasked.
  * 0, or -1 when there is none. */
 int results_newest(const char *root, char *folder, size_t size);
 

@@ -124,6 +124,7 @@ struct work {
     const bool *done;
     bool first; /* worker of this supervision */
     int pipe;
+    struct job_options job; /* s->job, and the clock the GPU held at the start */
 };
 
 static void take_turn(void *arg, int index)
@@ -202,7 +203,7 @@ static void work_in_turns(struct work *work)
             .points = s->points,
             .members = order + first[g],
             .count = members,
-            .options = &s->job,
+            .options = &work->job,
             .seed = s->job.seed + (uint64_t)g,
             .on_turn = take_turn,
             .on_samples = tell_samples,
@@ -232,6 +233,8 @@ static void work(struct work *work)
     memset(&message, 0, sizeof message);
     message.what = MESSAGE_HELLO;
     bool opened = open_device(s, &options, work->first, &message.hello);
+    if (work->first && message.hello.overheads.sm_clock_busy_mhz > 0)
+        work->job.sm_clock_mhz = message.hello.overheads.sm_clock_busy_mhz;
     tell(work->pipe, &message);
     if (opened && s->job.timed && !s->profile)
         work_in_turns(work);
@@ -247,7 +250,7 @@ struct worker {
 
 /* Points that are `done` are not for this one. */
 static bool start_worker(const struct supervision *s, struct beat *beat, const bool *done, bool first,
-                         struct worker *worker)
+                         double sm_clock_mhz, struct worker *worker)
 {
     int ends[2];
     pid_t parent = getpid();
@@ -280,7 +283,9 @@ static bool start_worker(const struct supervision *s, struct beat *beat, const b
     dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is for the supervisor's data */
     struct sigaction stop = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &stop, NULL);
-    work(&(struct work){.s = s, .beat = beat, .done = done, .first = first, .pipe = ends[1]});
+    struct work all = {.s = s, .beat = beat, .done = done, .first = first, .pipe = ends[1], .job = s->job};
+    all.job.sm_clock_mhz = sm_clock_mhz;
+    work(&all);
     fflush(NULL);
     _exit(0);
 }
@@ -353,10 +358,11 @@ struct run {
     struct signal_state signals;
     struct worker worker;
     struct beat *beat;
-    bool *done;   /* points that have a row */
-    int left;     /* points that have none */
-    int told;     /* the point on_start was last called for; -1: none */
-    bool greeted; /* on_hello has been called */
+    bool *done;          /* points that have a row */
+    int left;            /* points that have none */
+    int told;            /* the point on_start was last called for; -1: none */
+    bool greeted;        /* on_hello has been called */
+    double sm_clock_mhz; /* under load, as the first worker found it; 0: unknown */
     int interrupts_seen;
     struct sample *samples; /* of the point `samples_of`, as they arrive */
     int sample_count, samples_of;
@@ -498,6 +504,8 @@ static enum outcome greet(struct run *run)
     if (!again)
         s->on_hello(s->arg, &message.hello);
     if (!message.hello.error) {
+        if (!again && message.hello.overheads.sm_clock_busy_mhz > 0)
+            run->sm_clock_mhz = message.hello.overheads.sm_clock_busy_mhz;
         run->greeted = true;
         return WORKER_DONE;
     }
@@ -574,7 +582,7 @@ static int supervise_workers(struct run *run)
     while (run->left && !stopped(s)) {
         bool first = !run->greeted;
         run->beat->index = -1;
-        if (!start_worker(s, run->beat, run->done, first, &run->worker)) {
+        if (!start_worker(s, run->beat, run->done, first, run->sm_clock_mhz, &run->worker)) {
             char why[200];
             snprintf(why, sizeof why, "no worker process can be started: %s", strerror(errno));
             give_up(run, why);

@@ -13,7 +13,7 @@ static const double TURN_S = 0.05;                  /* of wall time, after which
 static const double SHORTEST_HOST_SAMPLE_S = 20e-6; /* reading the clock costs 27 ns: 0.1 % */
 static const double DEVICE_SHARE = 0.6;             /* of the budget; the rest is the host clock's */
 static const double WARM_UP_SHARE = 0.1;
-static const double THROTTLED_BELOW = 0.75; /* of the largest SM clock */
+static const double THROTTLED_BELOW = 0.75; /* of the SM clock that is to be held */
 static const double RECOVERY_S = 0.05;      /* for a throttled GPU to cool down */
 static const int DISCARD_SHARE = 2;         /* most samples discarded, as a multiple of min_samples */
 
@@ -42,7 +42,7 @@ struct timing {
     int repeats;
     struct device_event *start, *end;
     double resolution_s;
-    int sm_clock_max_mhz; /* 0: unknown */
+    double sm_clock_mhz; /* that is to be held; 0: unknown */
     double sm_clock_sum;
     int sm_clock_turns;
     struct series device, host;
@@ -153,7 +153,7 @@ static bool clock_held(struct timing *t, bool may_discard)
     double mhz = device_sm_clock_mhz();
     if (!isfinite(mhz))
         return true;
-    bool low = t->sm_clock_max_mhz && mhz < THROTTLED_BELOW * t->sm_clock_max_mhz;
+    bool low = mhz < THROTTLED_BELOW * t->sm_clock_mhz;
     if (low && may_discard && t->discarded < t->most_discarded)
         return false;
     t->throttled |= low;
@@ -304,7 +304,7 @@ struct timing *timing_begin(const struct subject *subject, const struct job_opti
     if (!t->on_host) {
         struct device_properties properties;
         device_get_properties(&properties);
-        t->sm_clock_max_mhz = properties.sm_clock_max_mhz;
+        t->sm_clock_mhz = options->sm_clock_mhz > 0 ? options->sm_clock_mhz : properties.sm_clock_max_mhz;
         t->start = device_event_create();
         t->end = device_event_create();
         t->resolution_s = device_event_resolution_s();

@@ -9,7 +9,8 @@
  *
  * Turns: contestants are timed a few samples at a time, one after the other, so that a machine that drifts or throttles
  * does so for all of them. A turn begins with an untimed run, and the SM clock is read at its two ends: a turn during
- * which the clock fell below three quarters of its maximum is discarded, until too many are.
+ * which the clock fell below three quarters of what it was under load at the start of the run is discarded, until too
+ * many are.
  *
  * Warm-up: in its first turn the algorithm runs untimed and ungated at the very size, type and place in memory, until a
  * run is no longer clearly faster than the one before; at least once, at most ten times or for a tenth of the budget.
