@@ -112,7 +112,7 @@ static void stream_takes(const struct item *item)
         stream = begin + item->lasts;
         return;
     }
-    double factor = 1 + spec.drift * begin;
+    double factor = isinf(begin) ? 1 : 1 + spec.drift * begin; /* behind what hangs: no drift of 0 times infinity */
     if (throttled_at(begin))
         factor *= spec.throttle[2];
     stream = begin + item->lasts * factor + item->held_up;
