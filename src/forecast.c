@@ -9,7 +9,7 @@
 
 /* What the host and the device are taken to do. Of the CPU device and of the checks: measured, two cores at 2 GHz and
  * more. Of a GPU: a middling one of today. */
-static const double START_S = 0.3;        /* opening the device, overheads, the ceiling */
+static const double START_S = 0.2;        /* opening the device, overheads, the ceiling */
 static const double GPU_START_S = 2;      /* the same, and the driver wakes up */
 static const double REFERENCE_S = 40e-9;  /* two inputs and their answers, an element, once for a group of points */
 static const double CHECK_S = 25e-9;      /* three checked runs: to poison, compare and look at the input, an element */
@@ -18,13 +18,13 @@ static const double CHECK_FIXED_S = 1e-3; /* memory and guards of a point */
 static const double GPU_HOST = 0.5;       /* the host of a GPU beside the one that was measured */
 static const double GPU_SAMPLE_S = 40e-6; /* of wall time that a sample takes beside the run: gate, events, waiting */
 static const double GPU_SAMPLES = 120;    /* of both clocks, until the interval is within its aim */
-static const double CPU_SAMPLES = 300;    /* of one clock; a quiet machine needs 100, a busy one never has enough */
+static const double CPU_SAMPLES = 200;    /* of one clock; a quiet machine needs 100, a busy one never has enough */
 static const double SHORTEST_HOST_SAMPLE_S = 20e-6;
 
 const char *forecast_assumptions(void)
 {
     return strcmp(device_kind(), "cuda")
-               ? "300 samples of each clock, or the budget; checks of 25 ns an element"
+               ? "200 samples of each clock, or the budget; checks of 25 ns an element"
                : "a GPU that moves 500 GB/s and launches in 3 us, 120 samples a point, checks of 15 ns an element";
 }
 
