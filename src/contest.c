@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "contest.h"
 
+#include "shuffle.h"
 #include "timer.h"
 
 #include <stdio.h>
@@ -63,35 +64,17 @@ static void leave(const struct contest *contest, struct contestant *c)
     report(contest, c);
 }
 
-static uint64_t random_of(uint64_t *state)
-{
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-static void shuffle(struct contestant **field, int count, uint64_t *state)
-{
-    for (int i = count - 1; i > 0; i--) {
-        int j = (int)(random_of(state) % (uint64_t)(i + 1));
-        struct contestant *c = field[i];
-        field[i] = field[j];
-        field[j] = c;
-    }
-}
-
 /* Those on the field take turns until each has its row; false: the device is lost. */
-static bool take_turns(const struct contest *contest, struct contestant **field, int count, uint64_t *state)
+static bool take_turns(const struct contest *contest, struct contestant *all, int *field, int count, uint64_t *state)
 {
     while (count > 0) {
         int left = 0;
         shuffle(field, count, state);
         for (int i = 0; i < count; i++) {
-            struct contestant *c = field[i];
+            struct contestant *c = &all[field[i]];
             contest->on_turn(contest->arg, c->index);
             if (!*contest->stop && timing_turn(c->timing)) {
-                field[left++] = c;
+                field[left++] = field[i];
                 continue;
             }
             leave(contest, c);
@@ -112,8 +95,7 @@ void contest_run(const struct contest *contest)
         all[i].index = contest->members[i];
 
     while (waiting > 0 && !*contest->stop) {
-        struct contestant *field[MOST_AT_ONCE];
-        int on_field = 0;
+        int field[MOST_AT_ONCE], on_field = 0; /* places in `all` */
         waiting = 0;
         for (int i = 0; i < contest->count && !*contest->stop; i++) {
             struct contestant *c = &all[i];
@@ -122,11 +104,11 @@ void contest_run(const struct contest *contest)
             if (on_field == MOST_AT_ONCE || !enter(contest, c, on_field))
                 waiting++;
             else if (c->job)
-                field[on_field++] = c;
+                field[on_field++] = i;
             if (device_error())
                 goto lost;
         }
-        if (!take_turns(contest, field, on_field, &state))
+        if (!take_turns(contest, all, field, on_field, &state))
             goto lost;
     }
 lost: /* what is still on the field goes with the device */

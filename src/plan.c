@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From settings to points, and what a point asks for. */
 #include "job.h"
+#include "shuffle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,14 +123,7 @@ int plan_order(const struct point *points, int count, uint64_t seed, int *order,
     begins[groups] = count;
     for (int i = 0; i < groups; i++)
         turn[i] = i;
-    for (int i = groups - 1; i > 0; i--) {
-        uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)i * UINT64_C(0xd1342543de82ef95);
-        x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-        int j = (int)((x ^ x >> 31) % (uint64_t)(i + 1)), swapped = turn[i];
-        turn[i] = turn[j];
-        turn[j] = swapped;
-    }
+    shuffle(turn, groups, &seed);
     int at = 0;
     for (int g = 0; g < groups; g++) {
         first[g] = at;

@@ -379,6 +379,36 @@ static void test_memory(void)
     device_close();
 }
 
+/* Each point once, those of one size together, sizes in an order that the seed draws. */
+static void test_order(void)
+{
+    constexpr int SIZES = 12, ALGORITHMS = 3, COUNT = SIZES * ALGORITHMS;
+    const char *names[ALGORITHMS] = {"hillis_steele", "block_scan", "copy"};
+    struct point points[COUNT];
+    int order[2][COUNT + 1], first[COUNT + 1], times[COUNT] = {}, together = 0, groups[2], as_planned = 0;
+    for (int i = 0; i < COUNT; i++) {
+        points[i] = point_of(names[i % ALGORITHMS], UINT64_C(1) << (4 + i / ALGORITHMS));
+        if (points[i].algorithm->kinds == COPY)
+            points[i].op = NONE;
+    }
+    for (int seed = 0; seed < 2; seed++)
+        groups[seed] = plan_order(points, COUNT, uint64_t(seed), order[seed], first);
+    for (int g = 0; g < groups[1]; g++)
+        for (int i = first[g]; i < first[g + 1]; i++) {
+            times[order[1][i]]++;
+            together += points[order[1][i]].n == points[order[1][first[g]]].n;
+        }
+    bool each_once = true;
+    for (int i = 0; i < COUNT; i++) {
+        each_once &= times[i] == 1;
+        as_planned += order[1][i] == i;
+    }
+    report(groups[0] == SIZES && groups[1] == SIZES && each_once && together == COUNT && as_planned < COUNT / 2 &&
+               memcmp(order[0], order[1], COUNT * sizeof(int)) != 0,
+           "sizes_come_in_an_order_of_the_seed", "%d groups, %d of %d points where the plan has them", groups[1],
+           as_planned, COUNT);
+}
+
 static void note_turn_and_stop(void *, int index)
 {
     note_turn(nullptr, index);
@@ -468,6 +498,7 @@ int main(void)
     test_caps();
     test_allocations();
     test_turns();
+    test_order();
     test_memory();
     test_stop();
     test_modes();
