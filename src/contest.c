@@ -44,15 +44,21 @@ static bool enter(const struct contest *contest, struct contestant *c, int on_fi
     return true;
 }
 
-static void leave(const struct contest *contest, struct contestant *c)
+/* `cut`: it would have taken more samples. */
+static void leave(const struct contest *contest, struct contestant *c, bool cut)
 {
     const struct sample *samples;
     contest->on_turn(contest->arg, c->index);
     timing_end(c->timing);
-    if (*contest->stop && c->row.device.samples < contest->options->min_samples && !device_error()) {
-        char detail[64];
-        snprintf(detail, sizeof detail, "after-%d-samples", c->row.device.samples);
-        row_set(&c->row, STATUS_INTERRUPTED, detail, "interrupted before it had samples enough");
+    if (cut && !device_error()) {
+        int taken = c->row.device.samples;
+        if (taken < contest->options->min_samples || !c->row.host.samples) {
+            char detail[64];
+            snprintf(detail, sizeof detail, "after-%d-samples", taken);
+            row_set(&c->row, STATUS_INTERRUPTED, detail, "interrupted before it had samples enough");
+        } else {
+            row_flag(&c->row, "cut-short");
+        }
     }
     job_close(c->job, contest->options);
     int count = timing_samples(c->timing, &samples);
@@ -73,11 +79,12 @@ static bool take_turns(const struct contest *contest, struct contestant *all, in
         for (int i = 0; i < count; i++) {
             struct contestant *c = &all[field[i]];
             contest->on_turn(contest->arg, c->index);
-            if (!*contest->stop && timing_turn(c->timing)) {
+            bool cut = *contest->stop;
+            if (!cut && timing_turn(c->timing)) {
                 field[left++] = field[i];
                 continue;
             }
-            leave(contest, c);
+            leave(contest, c, cut);
             if (device_error())
                 return false;
         }
@@ -105,8 +112,11 @@ void contest_run(const struct contest *contest)
                 waiting++;
             else if (c->job)
                 field[on_field++] = i;
-            if (device_error())
+            if (device_error()) {
+                if (c->job)
+                    leave(contest, c, false);
                 goto lost;
+            }
         }
         if (!take_turns(contest, all, field, on_field, &state))
             goto lost;

@@ -29,8 +29,8 @@ struct contest {
 };
 
 /* Every member gets its row, unless an error of the device ends the contest: then those that have no row yet have to be
- * run again on a device opened anew. After *stop, contestants with min_samples or more have their times, the others the
- * status `interrupted`. */
+ * run again on a device opened anew. After *stop, contestants with min_samples of the device clock and some of the
+ * host's have their times and the flag `cut-short`, the others the status `interrupted`. */
 void contest_run(const struct contest *contest);
 
 #endif

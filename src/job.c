@@ -44,6 +44,12 @@ void row_set(struct row *row, enum status status, const char *detail, const char
     row->launches = row->additions = row->steps = row->bytes_moved = row->workspace_bytes = UNKNOWN;
 }
 
+void row_flag(struct row *row, const char *flag)
+{
+    size_t used = strlen(row->flags);
+    snprintf(row->flags + used, sizeof row->flags - used, "%s%s", used ? "+" : "", flag);
+}
+
 /* One point on its way. */
 struct job {
     const struct point *point;
@@ -119,7 +125,8 @@ static bool device_failed(struct job *job)
     char detail[96];
     if (!on_device(job) || !device_error())
         return false;
-    fail(job, STATUS_ERROR, slug(&detail, "device-error-%d", device_error()), "%s", device_error_text());
+    fail(job, device_error() == DEVICE_ERROR_MEMORY ? STATUS_OOM : STATUS_ERROR,
+         slug(&detail, "device-error-%d", device_error()), "%s", device_error_text());
     return true;
 }
 
@@ -380,8 +387,6 @@ static void fill_costs(struct job *job)
         strcpy(row->additions_how, "model");
     if (model->words_read != UNKNOWN && model->words_written != UNKNOWN)
         row->bytes_moved = (model->words_read + model->words_written) * type_size(job->point->type);
-    if (!job->algorithm->model && on_device(job))
-        row->launches = device_launches_captured(job->algorithm, &job->problem);
 }
 
 static const struct reference *reference_for(struct job *job, uint64_t seed, enum content content)
@@ -450,7 +455,11 @@ static bool check(struct job *job, const struct job_options *options, bool *post
         return false;
     fill_costs(job);
     const struct reference *reference = reference_for(job, options->seed, CONTENT_EXACT);
-    if (!reference || !run_checked(job, reference, true, NULL) || !capture(job))
+    if (!reference || !run_checked(job, reference, true, NULL))
+        return false;
+    if (!job->algorithm->model && on_device(job)) /* after its first run: all of it is loaded */
+        row->launches = device_launches_captured(job->algorithm, &job->problem);
+    if (!capture(job))
         return false;
     if (!needs_both_inputs(job->point) && !options->timed && job->point->n > MOST_FOR_TWO_RUNS)
         return false;

@@ -60,6 +60,9 @@ struct row {
 /* Empties a row and gives it a status, a detail ("" for none) and a message for people. */
 void row_set(struct row *row, enum status status, const char *detail, const char *message);
 
+/* Adds a slug to the flags. */
+void row_flag(struct row *row, const char *flag);
+
 /* The cartesian plan of the settings; only what the descriptors allow. *points is malloc'ed. By type, operator, n and
  * kind, and for each of these the algorithms in list order: neighbours share their input. Algorithms of the kind copy
  * take part whatever kind is asked for, once, with the operator NONE. A combination nobody supports is dropped; an

@@ -286,7 +286,17 @@ int resume_open(struct resume *resume, const struct settings *given, struct sett
 /* ---- rows */
 
 /* Fields of results.csv that are read; those from ALGORITHM to CACHE name a point. */
-enum { RUN = 1, MACHINE = 2, ALGORITHM = 4, CACHE = 11, STATUS = 12, DETAIL = 13, MEDIAN = 21, FIELDS = 42 };
+enum {
+    RUN = 1,
+    MACHINE = 2,
+    ALGORITHM = 4,
+    CACHE = 11,
+    STATUS = 12,
+    DETAIL = 13,
+    FLAGS = 14,
+    MEDIAN = 21,
+    FIELDS = 42
+};
 
 struct key {
     char text[200];
@@ -327,7 +337,8 @@ static enum status status_of(const char *name)
 
 static bool stays(const struct row *row, bool sizes_given)
 {
-    return csv_has_time(row) || row->status == STATUS_UNSUPPORTED || (row->status == STATUS_OOM && !sizes_given);
+    return (csv_has_time(row) && !strstr(row->flags, "cut-short")) || row->status == STATUS_UNSUPPORTED ||
+           (row->status == STATUS_OOM && !sizes_given);
 }
 
 /* One line, without its LF; it is cut at its commas. Returns the point's place, or -1 after one line on stderr. */
@@ -352,6 +363,7 @@ static int read_row(const struct resume *resume, char *line, int number, const s
                       "line %d (%s) is not in the plan of the run's options; restore the file as it was written",
                       number, key.text);
     row_set(row, status_of(fields[STATUS]), fields[DETAIL], "");
+    snprintf(row->flags, sizeof row->flags, "%s", fields[FLAGS]);
     char *end = "";
     row->device.median = *fields[MEDIAN] ? strtod(fields[MEDIAN], &end) : NAN;
     if (row->status == STATUSES || (csv_has_time(row) && (*end || !(row->device.median > 0))))

@@ -28,8 +28,9 @@ double timer_now_s(void)
 struct series {
     double *values; /* room for max_samples */
     int count;
-    int look;  /* number of samples at which the interval is looked at next */
-    bool done; /* precise, or at a cap */
+    int look;    /* number of samples at which the interval is looked at next */
+    bool done;   /* precise, or at a cap */
+    bool stable; /* precise */
 };
 
 struct timing {
@@ -75,10 +76,10 @@ static double sample_device_s(struct timing *t)
     bool held = !gated || device_gate_open();
     double seconds = device_event_elapsed_s(t->start, t->end);
     if (!held) {
-        t->gated = ++t->gates_expired < MOST_GATES_EXPIRED;
-        return -1;
+        t->gates_expired++;
+        return -fmax(seconds, t->resolution_s);
     }
-    return seconds >= t->resolution_s ? seconds : t->resolution_s;
+    return fmax(seconds, t->resolution_s);
 }
 
 static double sample_call_s(struct timing *t)
@@ -141,6 +142,28 @@ static bool precise(const struct summary *s)
     return (s->ci_hi - s->ci_lo) / 2 <= TIMER_CI_TARGET * s->median; /* false while there is no interval */
 }
 
+/* A clock that moves in steps tells a time to half a step: the interval becomes wider by that at both ends, or it would
+ * be none where all samples fall on one step. How long a step is, the samples show: no two different ones lie closer.
+ */
+static void widen_by_step(struct summary *summary, const double *sorted, double resolution_s)
+{
+    const double ROUNDING_S = 1e-10;
+    double step = resolution_s;
+    for (int i = 1; i < summary->samples; i++)
+        if (sorted[i] - sorted[i - 1] > ROUNDING_S && sorted[i] - sorted[i - 1] < step)
+            step = sorted[i] - sorted[i - 1];
+    summary->ci_lo = fmax(summary->ci_lo - step / 2, 0); /* NAN stays */
+    summary->ci_hi += step / 2;
+}
+
+static struct summary summary_of(const struct timing *t, const struct series *series)
+{
+    struct summary summary = summarise(series->values, series->count);
+    if (series == &t->device && !t->on_host && isfinite(summary.ci_lo))
+        widen_by_step(&summary, series->values, t->resolution_s);
+    return summary;
+}
+
 static void keep(struct timing *t, double at_s, double seconds, bool of_host, bool discarded)
 {
     if (t->kept_count < t->kept_room)
@@ -148,7 +171,7 @@ static void keep(struct timing *t, double at_s, double seconds, bool of_host, bo
 }
 
 /* The SM clock of the turn just taken; false: too low for its samples to count, and others may still be taken. */
-static bool clock_held(struct timing *t, bool may_discard)
+static bool clock_held(struct timing *t, bool of_host, bool may_discard)
 {
     double mhz = device_sm_clock_mhz();
     if (!isfinite(mhz))
@@ -157,8 +180,10 @@ static bool clock_held(struct timing *t, bool may_discard)
     if (low && may_discard && t->discarded < t->most_discarded)
         return false;
     t->throttled |= low;
-    t->sm_clock_sum += mhz;
-    t->sm_clock_turns++;
+    if (!of_host) {
+        t->sm_clock_sum += mhz;
+        t->sm_clock_turns++;
+    }
     return true;
 }
 
@@ -166,12 +191,15 @@ static bool clock_held(struct timing *t, bool may_discard)
  * one at least where the clock has none yet. */
 static void take_samples(struct timing *t, struct series *series, sampler *sample, bool of_host, double left_s)
 {
-    bool marked = !t->on_host && !of_host;
+    bool marked = !t->on_host;
     int before = series->count, kept_before = t->kept_count, taken = 0;
     double begun = device_clock_s(), now = begun;
     bool over = false;
-    if (marked)
+    if (marked) {
         device_sm_clock_mark(0);
+        if (of_host)
+            device_synchronize();
+    }
     while (taken < TURN_SAMPLES && series->count < series->look && series->count < t->options->max_samples &&
            now - begun < TURN_S) {
         over = now - begun + (taken ? (now - begun) / taken : 0) > left_s;
@@ -197,20 +225,24 @@ static void take_samples(struct timing *t, struct series *series, sampler *sampl
         device_sm_clock_mark(1);
         device_synchronize();
     }
-    if (marked && !clock_held(t, now - begun < left_s)) {
+    if (marked && !clock_held(t, of_host, now - begun < left_s)) {
         t->discarded += series->count - before;
         series->count = before;
         for (int i = kept_before; i < t->kept_count; i++)
             t->kept[i].discarded = true;
         device_pause(RECOVERY_S);
     }
-    if (series->count >= series->look) {
-        struct summary summary = summarise(series->values, series->count);
-        series->done = precise(&summary);
+    if (t->gated && t->gates_expired >= MOST_GATES_EXPIRED) { /* from now on without it, and all over again */
+        t->gated = false;
+        t->discarded += series->count;
+        series->count = 0;
+    }
+    if (series->count >= series->look || series->count == t->options->max_samples) {
+        struct summary summary = summary_of(t, series);
+        series->stable = precise(&summary) && series->count >= t->options->min_samples;
+        series->done = series->stable || series->count == t->options->max_samples;
         series->look = timer_next_look(series->count);
     }
-    if (series->count >= t->options->max_samples)
-        series->done = true;
     now = device_clock_s();
     if (series->count && now - begun + (now - begun) / (taken ? taken : 1) > left_s)
         series->done = true;
@@ -245,12 +277,6 @@ bool timing_turn(struct timing *t)
 
 /* ------------------------------------------------------------------------------------------------ begin and end */
 
-static void add_flag(struct row *row, const char *flag)
-{
-    size_t used = strlen(row->flags);
-    snprintf(row->flags + used, sizeof row->flags - used, "%s%s", used ? "+" : "", flag);
-}
-
 static void no_time(struct row *row)
 {
     row->device = summarise(NULL, 0);
@@ -260,7 +286,7 @@ static void no_time(struct row *row)
 
 static void fail(struct row *row, const char *detail, const char *message)
 {
-    row->status = STATUS_ERROR;
+    row->status = device_error() == DEVICE_ERROR_MEMORY ? STATUS_OOM : STATUS_ERROR;
     snprintf(row->detail, sizeof row->detail, "%s", detail);
     snprintf(row->message, sizeof row->message, "%s", message);
     no_time(row);
@@ -314,21 +340,15 @@ struct timing *timing_begin(const struct subject *subject, const struct job_opti
     return t;
 }
 
-static enum status status_of(const struct timing *t, const struct summary *device)
-{
-    bool stable = device->samples >= t->options->min_samples && precise(device);
-    return t->throttled ? STATUS_THROTTLED : stable ? STATUS_OK : STATUS_UNSTABLE;
-}
-
 void timing_end(struct timing *t)
 {
     struct row *row = t->row;
-    row->device = summarise(t->device.values, t->device.count);
-    row->host = t->on_host ? row->device : summarise(t->host.values, t->host.count);
+    row->device = summary_of(t, &t->device);
+    row->host = t->on_host ? row->device : summary_of(t, &t->host);
     row->discarded = t->discarded;
     row->repeats = t->repeats;
     row->sm_clock_mhz = t->sm_clock_turns ? t->sm_clock_sum / t->sm_clock_turns : NAN;
-    row->status = status_of(t, &row->device);
+    row->status = t->throttled ? STATUS_THROTTLED : t->device.stable ? STATUS_OK : STATUS_UNSTABLE;
     if (!t->on_host && device_error()) {
         char detail[32];
         snprintf(detail, sizeof detail, "device-error-%d", device_error());
@@ -340,11 +360,11 @@ void timing_end(struct timing *t)
         return;
     }
     if (!t->on_host && row->device.median < 10 * t->resolution_s)
-        add_flag(row, "near-resolution");
+        row_flag(row, "near-resolution");
     if (!t->on_host && !t->gated && (device_has_gate() || !strcmp(device_kind(), "cuda")))
-        add_flag(row, "ungated");
+        row_flag(row, "ungated");
     if (t->device.count < t->options->min_samples)
-        add_flag(row, "few-samples");
+        row_flag(row, "few-samples");
 }
 
 int timing_samples(const struct timing *t, const struct sample **samples)

@@ -8,12 +8,14 @@
  * own. A host algorithm has one clock, the host's, and both summaries of its row are of the same samples.
  *
  * Turns: contestants are timed a few samples at a time, one after the other, so that a machine that drifts or throttles
- * does so for all of them. A turn begins with an untimed run, and the SM clock is read at its two ends: a turn during
- * which the clock fell below three quarters of what it was under load at the start of the run is discarded, until too
- * many are.
+ * does so for all of them. A turn begins with an untimed run, and the SM clock is read at its two ends, whichever clock
+ * is sampled: a turn during which the clock fell below three quarters of what it was under load at the start of the run
+ * is discarded, until too many are.
  *
  * Warm-up: in its first turn the algorithm runs untimed and ungated at the very size, type and place in memory, until a
  * run is no longer clearly faster than the one before; at least once, at most ten times or for a tenth of the budget.
+ *
+ * A device clock that moves in steps tells a time to half a step: by so much its interval is wider at both ends.
  *
  * Stopping: after min_samples samples, and whenever their number has grown by a third (30, 40, 53, 71, ...), the
  * rank-based 95 % interval of the median is looked at. Half as wide as 1 % of the median, or less: `ok`. At

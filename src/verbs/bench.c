@@ -341,24 +341,18 @@ static void tell(struct bench *bench, int index)
                       row->message[0] ? row->message : row->detail);
 }
 
-static void add_flag(struct row *row, const char *flag)
-{
-    size_t used = strlen(row->flags);
-    snprintf(row->flags + used, sizeof row->flags - used, "%s%s", used ? "+" : "", flag);
-}
-
 /* What the machine and the session have to do with the row. */
 static void add_flags(struct bench *bench, int index, struct row *row)
 {
     bool on_device = bench->points[index].algorithm->runs_on != HOST;
     if (bench->machine.device.simulated)
-        add_flag(row, "simulated");
+        row_flag(row, "simulated");
     if (on_device && csv_has_time(row) && machine_clock_unlocked(&bench->machine))
-        add_flag(row, "clock-unlocked");
+        row_flag(row, "clock-unlocked");
     if (csv_has_time(row) && (bench->crowded[index] || look_around(bench)))
-        add_flag(row, "device-busy");
+        row_flag(row, "device-busy");
     if (bench->resume)
-        add_flag(row, "resumed");
+        row_flag(row, "resumed");
 }
 
 static void on_row(void *arg, int index, const struct row *row)
