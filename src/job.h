@@ -91,6 +91,7 @@ struct job_options {
     bool timed; /* bench: false checks only */
     int min_samples, max_samples;
     double budget_s;     /* wall time of a point's turns */
+    double span_s;       /* wall time that the samples of each clock span at least, turns of others included; 0: any */
     bool without_gate;   /* asked for by the user */
     bool keep_samples;   /* every sample is wanted, not only their summary */
     double sm_clock_mhz; /* of the GPU under load: below three quarters of it samples are discarded; 0: its maximum */

@@ -23,10 +23,14 @@
 static const double OPEN_LIMIT_S = 120; /* a driver that wakes eight GPUs takes its time */
 static const double REAP_LIMIT_S = 10;  /* a process that sits in a driver cannot even be killed at once */
 
+/* They end a run; the worker lives until the supervisor ends it. */
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+enum { SIGNALS = 3 };
+
 enum { SAMPLES_A_MESSAGE = 100 };
 
 struct message {
-    enum { MESSAGE_HELLO, MESSAGE_SAMPLES, MESSAGE_ROW } what;
+    enum { MESSAGE_OPEN, MESSAGE_HELLO, MESSAGE_SAMPLES, MESSAGE_ROW } what;
     int index;
     bool last; /* the worker ends now: the device is of no more use to it */
     int sample_count, sample_from;
@@ -71,8 +75,7 @@ static void tell(int pipe, const struct message *message)
 }
 
 /* False where the device is not there and points need it. */
-static bool open_device(const struct supervision *s, const struct device_options *options, bool first,
-                        struct worker_hello *hello)
+static bool open_device(const struct supervision *s, const struct device_options *options, struct worker_hello *hello)
 {
     bool needed = false;
     for (int i = 0; i < s->count && !needed; i++)
@@ -80,15 +83,26 @@ static bool open_device(const struct supervision *s, const struct device_options
     hello->error = device_open(s->device, options, hello->why, sizeof hello->why);
     if (!hello->error) {
         device_get_properties(&hello->properties);
-        if (first && s->job.timed && !s->profile)
-            overheads_measure(s->points, s->count, &s->job, &hello->overheads);
-        hello->error = device_error();
-        if (hello->error)
-            snprintf(hello->why, sizeof hello->why, "the device fails at once: %.300s", device_error_text());
     } else if (!needed) {
         hello->error = 0;
         snprintf(hello->properties.kind, sizeof hello->properties.kind, "%s", device_kind());
     }
+    return !hello->error;
+}
+
+/* What timing costs here. The buffers that make caches cold are taken first, while there is memory. */
+static bool get_ready(const struct supervision *s, struct worker_hello *hello)
+{
+    char why[400];
+    for (int i = 0; i < s->count; i++)
+        if (s->points[i].cache == CACHE_COLD) {
+            device_cold_prepare(why, sizeof why); /* where that fails, each of these points says so */
+            break;
+        }
+    overheads_measure(s->points, s->count, &s->job, &hello->overheads);
+    hello->error = device_error();
+    if (hello->error)
+        snprintf(hello->why, sizeof hello->why, "the device fails at once: %.300s", device_error_text());
     return !hello->error;
 }
 
@@ -232,7 +246,13 @@ static void work(struct work *work)
 
     memset(&message, 0, sizeof message);
     message.what = MESSAGE_HELLO;
-    bool opened = open_device(s, &options, work->first, &message.hello);
+    bool opened = open_device(s, &options, &message.hello);
+    if (opened && work->first && message.hello.properties.name[0] && s->job.timed && !s->profile) {
+        message.what = MESSAGE_OPEN;
+        tell(work->pipe, &message);
+        message.what = MESSAGE_HELLO;
+        opened = get_ready(s, &message.hello);
+    }
     if (work->first && message.hello.overheads.sm_clock_busy_mhz > 0)
         work->job.sm_clock_mhz = message.hello.overheads.sm_clock_busy_mhz;
     tell(work->pipe, &message);
@@ -269,12 +289,11 @@ static bool start_worker(const struct supervision *s, struct beat *beat, const b
         return true;
     }
 
-    /* A terminal sends SIGINT to the whole group: it is the supervisor that ends the worker. */
+    /* A terminal, or timeout(1), sends its signal to the whole group: it is the supervisor that ends the worker. */
     sigset_t none;
     sigemptyset(&none);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
+    for (int i = 0; i < SIGNALS; i++)
+        signal(signals[i], SIG_IGN);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -314,9 +333,6 @@ static void on_signal(int number)
     interrupts++;
 }
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-enum { SIGNALS = 3 };
-
 /* The signals are let in only while the supervisor waits: a row is never cut in two. */
 struct signal_state {
     struct sigaction before[SIGNALS];
@@ -343,11 +359,12 @@ static void catch_signals(struct signal_state *state)
             sigdelset(&state->waiting, signals[i]);
 }
 
+/* One that came behind the last row is let in first: all is there, and nothing to be ended. */
 static void release_signals(const struct signal_state *state)
 {
+    sigprocmask(SIG_SETMASK, &state->mask, NULL);
     for (int i = 0; i < SIGNALS; i++)
         sigaction(signals[i], &state->before[i], NULL);
-    sigprocmask(SIG_SETMASK, &state->mask, NULL);
 }
 
 enum event { EVENT_MESSAGE, EVENT_END, EVENT_TIMEOUT, EVENT_INTERRUPT };
@@ -364,6 +381,7 @@ struct run {
     bool greeted;        /* on_hello has been called */
     double sm_clock_mhz; /* under load, as the first worker found it; 0: unknown */
     int interrupts_seen;
+    bool ending;            /* interrupted: turns are no sign of life any more */
     struct sample *samples; /* of the point `samples_of`, as they arrive */
     int sample_count, samples_of;
 };
@@ -402,31 +420,40 @@ static void collect_samples(struct run *run, const struct message *message)
     run->sample_count = count;
 }
 
-static const double LOOK_S = 0.25; /* how often the beat is looked at */
+static const double LOOK_S = 0.25;   /* how often the beat is looked at */
+static const double STOPPED_S = 1.5; /* between two looks: the process was stopped, by Ctrl-Z perhaps */
 
-/* Waits for a whole message until `limit_s` from the last sign of life have passed, or for a signal not yet seen. */
+/* Waits for a whole message until `limit_s` from the last sign of life have passed, or for a signal not yet seen. Time
+ * in which this process itself was stopped does not count, and what has come meanwhile is read before time is up. */
 static enum event wait_for(struct run *run, double limit_s, struct message *message)
 {
-    double deadline = timer_now_s() + limit_s;
+    double looked = timer_now_s(), deadline = looked + limit_s;
     uint64_t turns = run->beat->turns;
     size_t got = 0;
+    bool time_is_up = false;
     while (interrupts == run->interrupts_seen) {
-        double left = deadline - timer_now_s();
-        if (left <= 0)
-            return EVENT_TIMEOUT;
-        if (left > LOOK_S)
-            left = LOOK_S;
+        double left = time_is_up ? 0 : fmax(deadline - looked, 0);
+        left = fmin(left, LOOK_S);
         struct timespec timeout = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
         struct pollfd poll = {.fd = run->worker.pipe, .events = POLLIN};
         int ready = ppoll(&poll, 1, &timeout, &run->signals.waiting);
-        if (run->beat->turns != turns && run->greeted) {
+        double now = timer_now_s();
+        if (now - looked > STOPPED_S)
+            deadline += now - looked;
+        looked = now;
+        if (run->beat->turns != turns && run->greeted && !run->ending) {
             turns = run->beat->turns;
-            deadline = timer_now_s() + limit_s;
+            deadline = now + limit_s;
+            time_is_up = false;
             if (ready == 0)
                 start(run, run->beat->index);
         }
-        if (ready <= 0)
+        if (ready <= 0) {
+            if (time_is_up)
+                return EVENT_TIMEOUT;
+            time_is_up = now >= deadline;
             continue;
+        }
         ssize_t bytes = read(run->worker.pipe, (char *)message + got, sizeof *message - got);
         if (bytes < 0 && errno == EINTR)
             continue;
@@ -487,6 +514,11 @@ static enum outcome greet(struct run *run)
     const struct supervision *s = run->s;
     struct message message;
     enum event event = wait_for(run, OPEN_LIMIT_S, &message);
+    if (event == EVENT_MESSAGE && message.what == MESSAGE_OPEN) {
+        if (s->on_open)
+            s->on_open(s->arg, &message.hello);
+        event = wait_for(run, OPEN_LIMIT_S, &message);
+    }
     if (event == EVENT_INTERRUPT) {
         end_worker(&run->worker, true);
         return WORKER_INTERRUPTED;
@@ -522,9 +554,10 @@ static enum outcome interrupt(struct run *run)
     const struct supervision *s = run->s;
     struct message message;
     bool patient = s->job.timed && !s->profile;
+    double limit_s = fmin(INTERRUPT_LIMIT_S, s->point_limit_s), until = timer_now_s() + limit_s;
+    run->ending = true;
     if (patient)
         kill(run->worker.process, SIGUSR1);
-    double until = timer_now_s() + INTERRUPT_LIMIT_S;
     while (patient && run->left && !stopped(s)) {
         enum event event = wait_for(run, until - timer_now_s(), &message);
         if (event != EVENT_MESSAGE)

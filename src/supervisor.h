@@ -31,6 +31,7 @@ struct supervision {
 
     /* Called in the supervisor; `arg` is handed through. Points that are checked come in plan order, points that are
      * timed in that of plan_order, and take turns: several may have started and not yet ended. */
+    void (*on_open)(void *arg, const struct worker_hello *hello);  /* once, before overheads are measured; optional */
     void (*on_hello)(void *arg, const struct worker_hello *hello); /* once */
     void (*on_start)(void *arg, int index);                        /* each time that it is this point's turn */
     void (*on_samples)(void *arg, int index, const struct sample *samples, int count); /* before its row; optional */

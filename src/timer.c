@@ -14,8 +14,10 @@ static const double SHORTEST_HOST_SAMPLE_S = 20e-6; /* reading the clock costs 2
 static const double DEVICE_SHARE = 0.6;             /* of the budget; the rest is the host clock's */
 static const double WARM_UP_SHARE = 0.1;
 static const double THROTTLED_BELOW = 0.75; /* of the SM clock that is to be held */
-static const double RECOVERY_S = 0.05;      /* for a throttled GPU to cool down */
-static const int DISCARD_SHARE = 2;         /* most samples discarded, as a multiple of min_samples */
+static const double CLOCK_MOVED = 0.02;
+static const double FAR_ABOVE_MIN = 1.3; /* median over minimum: something else ran as well, or there are two speeds */
+static const double RECOVERY_S = 0.05;   /* for a throttled GPU to cool down */
+static const int DISCARD_SHARE = 2;      /* most samples discarded, as a multiple of min_samples */
 
 double timer_now_s(void)
 {
@@ -28,9 +30,10 @@ double timer_now_s(void)
 struct series {
     double *values; /* room for max_samples */
     int count;
-    int look;    /* number of samples at which the interval is looked at next */
-    bool done;   /* precise, or at a cap */
-    bool stable; /* precise */
+    int look;       /* number of samples at which the interval is looked at next */
+    bool done;      /* precise, or at a cap */
+    bool stable;    /* precise */
+    double first_s; /* when its first sample began; NAN: there is none */
 };
 
 struct timing {
@@ -38,6 +41,7 @@ struct timing {
     const struct job_options *options;
     struct row *row;
     bool on_host, warm, throttled;
+    bool launched; /* on a device that is fed by the host, and would be better gated */
     bool gated;
     int gates_expired;
     int repeats;
@@ -47,7 +51,8 @@ struct timing {
     double sm_clock_sum;
     int sm_clock_turns;
     struct series device, host;
-    double spent_s; /* wall time of all turns so far */
+    double spent_s; /* wall time of all turns so far, without what gates cost that timed out */
+    double lost_s;  /* to such gates, in this turn */
     int discarded, most_discarded;
     double first_s; /* when the first sample began */
     struct sample *kept;
@@ -69,6 +74,7 @@ static double sample_device_s(struct timing *t)
 {
     if (t->subject.cold)
         device_make_cold();
+    double begun = device_clock_s();
     bool gated = t->gated && device_gate_close();
     device_event_record(t->start);
     run_once(t);
@@ -77,6 +83,7 @@ static double sample_device_s(struct timing *t)
     double seconds = device_event_elapsed_s(t->start, t->end);
     if (!held) {
         t->gates_expired++;
+        t->lost_s += device_clock_s() - begun;
         return -fmax(seconds, t->resolution_s);
     }
     return fmax(seconds, t->resolution_s);
@@ -187,65 +194,88 @@ static bool clock_held(struct timing *t, bool of_host, bool may_discard)
     return true;
 }
 
+static bool gate_is_no_use(const struct timing *t)
+{
+    return t->gated && t->gates_expired >= MOST_GATES_EXPIRED;
+}
+
+/* Samples that are not to count after all, from number `from` on. */
+static void discard(struct timing *t, struct series *series, int from, int kept_from)
+{
+    t->discarded += series->count - from;
+    series->count = from;
+    for (int i = kept_from; i < t->kept_count; i++)
+        t->kept[i].discarded = true;
+}
+
+/* Enough samples, or is the next look still to come? A precise median of a lucky moment is not enough: samples have to
+ * span some time. */
+static void look(struct timing *t, struct series *series, double now)
+{
+    bool full = series->count == t->options->max_samples;
+    if (series->count < series->look && !full)
+        return;
+    struct summary summary = summary_of(t, series);
+    series->stable = precise(&summary) && series->count >= t->options->min_samples;
+    series->done = full || (series->stable && now - series->first_s >= t->options->span_s);
+    series->look = timer_next_look(series->count);
+}
+
 /* A few samples of one clock, no more than up to the next look, and none that would not fit in `left_s` of wall time;
  * one at least where the clock has none yet. */
 static void take_samples(struct timing *t, struct series *series, sampler *sample, bool of_host, double left_s)
 {
-    bool marked = !t->on_host;
     int before = series->count, kept_before = t->kept_count, taken = 0;
-    double begun = device_clock_s(), now = begun;
+    double begun = device_clock_s(), lost_before = t->lost_s, spent = 0;
     bool over = false;
-    if (marked) {
+    if (!t->on_host) {
         device_sm_clock_mark(0);
         if (of_host)
             device_synchronize();
     }
     while (taken < TURN_SAMPLES && series->count < series->look && series->count < t->options->max_samples &&
-           now - begun < TURN_S) {
-        over = now - begun + (taken ? (now - begun) / taken : 0) > left_s;
+           spent < TURN_S && !over && !gate_is_no_use(t)) {
+        over = spent + (taken ? spent / taken : 0) > left_s;
         if (over && series->count)
             break;
         double at = device_clock_s();
         if (isnan(t->first_s))
             t->first_s = at;
+        if (isnan(series->first_s))
+            series->first_s = at;
         double seconds = sample(t);
         if (device_error())
             return;
-        now = device_clock_s();
+        spent = device_clock_s() - begun - (t->lost_s - lost_before);
         taken++;
         keep(t, at - t->first_s, fabs(seconds), of_host, seconds < 0);
         if (seconds < 0)
             t->discarded++;
         else
             series->values[series->count++] = seconds;
-        if (over)
-            break;
     }
-    if (marked) {
+    if (!t->on_host) {
         device_sm_clock_mark(1);
         device_synchronize();
+        if (!clock_held(t, of_host, spent < left_s)) {
+            discard(t, series, before, kept_before);
+            device_pause(RECOVERY_S);
+        }
     }
-    if (marked && !clock_held(t, of_host, now - begun < left_s)) {
-        t->discarded += series->count - before;
-        series->count = before;
-        for (int i = kept_before; i < t->kept_count; i++)
-            t->kept[i].discarded = true;
-        device_pause(RECOVERY_S);
-    }
-    if (t->gated && t->gates_expired >= MOST_GATES_EXPIRED) { /* from now on without it, and all over again */
+    if (gate_is_no_use(t)) { /* from now on without it, and all over again */
         t->gated = false;
-        t->discarded += series->count;
-        series->count = 0;
+        discard(t, series, 0, 0);
     }
-    if (series->count >= series->look || series->count == t->options->max_samples) {
-        struct summary summary = summary_of(t, series);
-        series->stable = precise(&summary) && series->count >= t->options->min_samples;
-        series->done = series->stable || series->count == t->options->max_samples;
-        series->look = timer_next_look(series->count);
-    }
-    now = device_clock_s();
-    if (series->count && now - begun + (now - begun) / (taken ? taken : 1) > left_s)
+    look(t, series, device_clock_s());
+    spent = device_clock_s() - begun - (t->lost_s - lost_before);
+    if (series->count && spent + spent / (taken ? taken : 1) > left_s)
         series->done = true;
+}
+
+/* Of the budget, with the turn that has begun then. */
+static double spent_s(const struct timing *t, double begun)
+{
+    return t->spent_s + device_clock_s() - begun - t->lost_s;
 }
 
 bool timing_turn(struct timing *t)
@@ -253,6 +283,7 @@ bool timing_turn(struct timing *t)
     if (device_error() || (t->device.done && t->host.done))
         return false;
     double begun = device_clock_s(), budget = t->options->budget_s;
+    t->lost_s = 0;
     sampler *sample = t->on_host ? sample_host_s : sample_device_s,
             *untimed = t->on_host ? sample_host_s : sample_call_s;
     if (!t->warm) {
@@ -263,13 +294,12 @@ bool timing_turn(struct timing *t)
     } else if (!t->subject.cold) {
         untimed(t); /* the others have been in the caches since */
     }
-    double before = t->spent_s - begun;
+    double device_share = t->on_host ? 1 : DEVICE_SHARE;
     if (!device_error() && !t->device.done)
-        take_samples(t, &t->device, sample, false,
-                     (t->on_host ? 1 : DEVICE_SHARE) * budget - (before + device_clock_s()));
+        take_samples(t, &t->device, sample, false, device_share * budget - spent_s(t, begun));
     if (!device_error() && !t->on_host && t->device.done)
-        take_samples(t, &t->host, sample_call_s, true, budget - (before + device_clock_s()));
-    t->spent_s += device_clock_s() - begun;
+        take_samples(t, &t->host, sample_call_s, true, budget - spent_s(t, begun));
+    t->spent_s = spent_s(t, begun);
     if (t->on_host)
         t->host.done = t->device.done;
     return !device_error() && !(t->device.done && t->host.done);
@@ -316,7 +346,7 @@ struct timing *timing_begin(const struct subject *subject, const struct job_opti
         t->options = options;
         t->row = row;
         t->repeats = 1;
-        t->first_s = NAN;
+        t->first_s = t->device.first_s = t->host.first_s = NAN;
         t->most_discarded = DISCARD_SHARE * options->min_samples;
         t->device.look = t->host.look =
             options->min_samples < options->max_samples ? options->min_samples : options->max_samples;
@@ -331,6 +361,7 @@ struct timing *timing_begin(const struct subject *subject, const struct job_opti
         struct device_properties properties;
         device_get_properties(&properties);
         t->sm_clock_mhz = options->sm_clock_mhz > 0 ? options->sm_clock_mhz : properties.sm_clock_max_mhz;
+        t->launched = properties.simulated || !strcmp(device_kind(), "cuda");
         t->start = device_event_create();
         t->end = device_event_create();
         t->resolution_s = device_event_resolution_s();
@@ -361,8 +392,13 @@ void timing_end(struct timing *t)
     }
     if (!t->on_host && row->device.median < 10 * t->resolution_s)
         row_flag(row, "near-resolution");
-    if (!t->on_host && !t->gated && (device_has_gate() || !strcmp(device_kind(), "cuda")))
+    if (t->launched && !t->gated)
         row_flag(row, "ungated");
+    if (row->device.median > FAR_ABOVE_MIN * row->device.min && row->device.median > 10 * t->resolution_s)
+        row_flag(row, "far-above-min");
+    if (fabs(row->sm_clock_mhz - t->options->sm_clock_mhz) > CLOCK_MOVED * t->options->sm_clock_mhz &&
+        t->options->sm_clock_mhz > 0)
+        row_flag(row, "clock-moved");
     if (t->device.count < t->options->min_samples)
         row_flag(row, "few-samples");
 }

@@ -18,12 +18,15 @@
  * A device clock that moves in steps tells a time to half a step: by so much its interval is wider at both ends.
  *
  * Stopping: after min_samples samples, and whenever their number has grown by a third (30, 40, 53, 71, ...), the
- * rank-based 95 % interval of the median is looked at. Half as wide as 1 % of the median, or less: `ok`. At
- * max_samples, or when the next sample would not fit in the budget: `unstable`; where samples had to be discarded up to
- * the cap: `throttled`. The status is the device clock's; the host clock stops by the same rule and shows its interval.
+ * rank-based 95 % interval of the median is looked at. Half as wide as 1 % of the median, or less, is `ok`, and enough
+ * where the samples span options->span_s of wall time, so that it is not the median of a lucky moment. At max_samples,
+ * or when the next sample would not fit in the budget, what the last look said stands: `ok` or `unstable`; where
+ * samples had to be discarded up to the cap: `throttled`. The status is the device clock's; the host clock stops by the
+ * same rule and shows its interval.
  *
  * The budget is wall time of all turns of a point; the device clock may use six tenths of it. It wins over min_samples,
- * but each clock takes one sample at least: a point whose single run outlasts the budget costs three runs.
+ * but each clock takes one sample at least: a point whose single run outlasts the budget costs three runs. What a gate
+ * costs that times out is not billed.
  */
 #ifndef TIMER_H
 #define TIMER_H
@@ -56,9 +59,11 @@ struct timing *timing_begin(const struct subject *subject, const struct job_opti
 bool timing_turn(struct timing *timing);
 
 /* Fills of the row: device, host, discarded, repeats, sm_clock_mhz, flags and status (ok, unstable, throttled; error
- * with detail and message when the device reports one, and then no time). A host algorithm faster than 20 us runs
- * `repeats` times a sample, and its samples are divided by that. A device time below ten steps of the event clock gets
- * the flag `near-resolution`, and an interval of no step counts as one step. */
+ * with detail and message when the device reports one, and then no time). Flags: `near-resolution`, `ungated`,
+ * `few-samples` (below min_samples), `far-above-min` (the median is more than 1.3 times the minimum), `clock-moved`
+ * (the SM clock is more than 2 % off options->sm_clock_mhz). A host algorithm faster than 20 us runs `repeats` times a
+ * sample, and its samples are divided by that. A device time below ten steps of the event clock gets the flag
+ * `near-resolution`, and an interval of no step counts as one step. */
 void timing_end(struct timing *timing);
 
 /* After timing_end: the samples in the order in which they were taken, where options said keep_samples. */

@@ -224,9 +224,7 @@ static void test_gate(void)
     row = measure(run_and_wait, usual, 2, true);
     report(!strcmp(row.flags, "ungated") && !row.discarded && row.status == STATUS_OK, "what_waits_is_not_gated",
            "%d samples, %d discarded, flags %s", row.device.samples, row.discarded, row.flags);
-    struct job_options patient = usual;
-    patient.budget_s = 5;
-    row = measure(run_and_wait, patient, 2, false);
+    row = measure(run_and_wait, usual, 2, false);
     report(!strcmp(row.flags, "ungated") && row.discarded == 2 && row.device.samples >= 30 && row.device.max < 0.01,
            "what_waits_unannounced_meets_the_deadline", "%d samples, %d discarded, the largest %.2f us, flags %s",
            row.device.samples, row.discarded, row.device.max * 1e6, row.flags);
@@ -262,6 +260,24 @@ static void test_throttled_host(void)
     report(row.status == STATUS_OK && row.discarded > 0 && near(row.host.median, 104e-6, 0.01),
            "throttled_host_samples_are_discarded", "host %.2f us, %d samples, %d discarded", row.host.median * 1e6,
            row.host.samples, row.discarded);
+    device_close();
+}
+
+/* Two speeds for seconds each: a few samples of one of them are precise, and wrong. */
+static void test_span(void)
+{
+    struct job_options spanning = usual;
+    spanning.span_s = 0.05;
+    open_simulated(FINE);
+    struct row row = measure(run_100us, spanning);
+    double seconds = row.device.samples * 100e-6;
+    report(row.status == STATUS_OK && seconds > 0.04 && seconds < 0.1, "samples_span_some_time",
+           "%d samples of 0.1 ms for 50 ms", row.device.samples);
+    device_close();
+    open_simulated(FINE ",lasts=work#60:3e-4");
+    row = measure(run_100us, spanning);
+    report(strstr(row.flags, "far-above-min") && row.device.max > 299e-6, "two_speeds_are_flagged",
+           "%.2f us, the smallest %.2f us, flags %s", row.device.median * 1e6, row.device.min * 1e6, row.flags);
     device_close();
 }
 
@@ -522,6 +538,7 @@ int main(void)
     test_gate();
     test_throttling();
     test_throttled_host();
+    test_span();
     test_neighbours();
     test_caps();
     test_allocations();
