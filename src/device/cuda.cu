@@ -12,6 +12,7 @@
 #include "device/counts.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include <cuda_profiler_api.h>
 
 struct cuda_device gpu = {.number = -1};
+static double resolution_s;            /* of events; 0: not measured since the device was opened */
 static struct device_properties known; /* of the GPU known_of, where that is not -1 */
 static int known_of = -1;
 
@@ -220,6 +222,7 @@ void device_close(void)
     gpu.number = known_of = -1;
     gpu.error = 0;
     gpu.error_text[0] = 0;
+    resolution_s = 0;
 }
 
 /* ------------------------------------------------------------------------------------------ properties */
@@ -316,10 +319,16 @@ void device_free(void *pointer)
         CHECK(cudaFree(pointer));
 }
 
+/* Kernels that are yet to be loaded, graphs and the driver itself need some, too: a launch that finds none is an error
+ * that sticks, an array that does not fit is not. */
+static const uint64_t RESERVE_BYTES = 128 << 20;
+
 uint64_t device_memory_free(void)
 {
     size_t free_bytes = 0, all_bytes = 0;
-    return !gpu.error && CHECK(cudaMemGetInfo(&free_bytes, &all_bytes)) ? free_bytes : 0;
+    if (gpu.error || !CHECK(cudaMemGetInfo(&free_bytes, &all_bytes)))
+        return 0;
+    return free_bytes > RESERVE_BYTES ? free_bytes - RESERVE_BYTES : 0;
 }
 
 void device_upload(void *to, const void *from, size_t bytes)
@@ -414,10 +423,38 @@ double device_event_elapsed_s(const struct device_event *start, const struct dev
     return elapsed_ms * 1e-3;
 }
 
-/* The CUDA manual gives this for cudaEventElapsedTime; the step seen is finer on some GPUs. */
+/* The CUDA manual says "around 0.5 us" of cudaEventElapsedTime; many GPUs step finer. The smallest difference between
+ * the times of many pairs of events tells, around 0 to 63 empty kernels each. */
+static double measured_resolution_s(void)
+{
+    constexpr int PAIRS = 256;
+    constexpr double STATED_S = 0.5e-6, ROUNDING_S = 1e-9; /* of a float of milliseconds */
+    double times_s[PAIRS], finest_s = STATED_S;
+    struct device_event *start = device_event_create(), *end = device_event_create();
+    for (int i = 0; start && end && !gpu.error && i < PAIRS; i++) {
+        device_event_record(start);
+        for (int launches = i % 64; launches > 0; launches--)
+            device_launch_empty();
+        device_event_record(end);
+        times_s[i] = device_event_elapsed_s(start, end);
+        for (int j = 0; j < i; j++) {
+            double apart_s = fabs(times_s[i] - times_s[j]);
+            if (apart_s > ROUNDING_S && apart_s < finest_s)
+                finest_s = apart_s;
+        }
+    }
+    if (start)
+        device_event_destroy(start);
+    if (end)
+        device_event_destroy(end);
+    return finest_s;
+}
+
 double device_event_resolution_s(void)
 {
-    return 0.5e-6;
+    if (resolution_s == 0 && !gpu.error)
+        resolution_s = measured_resolution_s();
+    return resolution_s > 0 ? resolution_s : 0.5e-6;
 }
 
 void device_launch_empty(void)

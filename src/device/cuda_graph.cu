@@ -83,8 +83,8 @@ struct device_graph *device_graph_capture(const struct algorithm *algorithm, con
     cudaGraphDestroy(captured);
     if (error == cudaSuccess)
         error = cudaGraphUpload(graph->replayable, gpu.stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(gpu.stream);
+    if (error == cudaSuccess && device_synchronize()) /* that is no fault of the graph, and it sticks */
+        error = cudaError_t(gpu.error);
     if (error == cudaSuccess && graph->launches != UNKNOWN)
         return graph;
     cudaGetLastError();
