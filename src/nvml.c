@@ -7,11 +7,21 @@
 #include "nvml.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+static const double ANSWER_LIMIT_S = 2; /* behind a GPU that fell off its bus the driver waits for ever */
 
 enum { TEMPERATURE_OF_GPU = 0 };
 enum { CLOCK_SM = 1, CLOCK_MEM = 2 };
@@ -87,10 +97,11 @@ static long parent_of(long pid)
     return behind_name && sscanf(behind_name, ") %*c %ld", &parent) == 1 ? parent : 0;
 }
 
-static bool is_ours(long pid)
+/* `caller` or a descendant of it. */
+static bool is_ours(long pid, long caller)
 {
     for (int generations = 0; pid > 0 && generations < 64; generations++, pid = parent_of(pid))
-        if (pid == (long)getpid())
+        if (pid == caller)
             return true;
     return false;
 }
@@ -102,7 +113,7 @@ static bool is_seen(long pid)
     return !access(path, F_OK);
 }
 
-static int other_processes(void *library, handle device)
+static int other_processes(void *library, handle device, long caller)
 {
     static struct process list[MOST_PROCESSES];
     int (*ask)(handle, unsigned *, struct process *) =
@@ -112,7 +123,7 @@ static int other_processes(void *library, handle device)
     if (!ask || ask(device, &count, list) || count > MOST_PROCESSES)
         return -1;
     for (unsigned i = 0; i < count; i++) {
-        bool mine = is_ours((long)list[i].pid);
+        bool mine = is_ours((long)list[i].pid, caller);
         ours += mine;
         others += !mine;
         unseen += !mine && !is_seen((long)list[i].pid);
@@ -168,9 +179,9 @@ static int positive(long value)
 }
 
 /* `device` is what has processes, `board` what has a temperature; NULL where it is not known. */
-static void ask_all(void *library, handle device, handle board, struct gpu_state *state)
+static void ask_all(void *library, handle device, handle board, long caller, struct gpu_state *state)
 {
-    state->other_processes = other_processes(library, device);
+    state->other_processes = other_processes(library, device, caller);
     if (!board)
         return;
     state->temperature_c = (int)number_of(library, "nvmlDeviceGetTemperature", board, TEMPERATURE_OF_GPU);
@@ -183,7 +194,7 @@ static void ask_all(void *library, handle device, handle board, struct gpu_state
     state->clocks_locked = clocks_locked(library, board, reasons, state->sm_clock_mhz);
 }
 
-static bool ask_about(void *library, const char *uuid, struct gpu_state *state)
+static bool ask_about(void *library, const char *uuid, long caller, struct gpu_state *state)
 {
     int (*by_uuid)(const char *, handle *) =
         (int (*)(const char *, handle *))find(library, "nvmlDeviceGetHandleByUUID");
@@ -196,13 +207,17 @@ static bool ask_about(void *library, const char *uuid, struct gpu_state *state)
         board = device;
     else if (!parent || parent(device, &board))
         board = NULL;
-    ask_all(library, device, board, state);
+    ask_all(library, device, board, caller, state);
     return true;
 }
 
-bool nvml_read(const char *uuid, struct gpu_state *state)
+static void forget(struct gpu_state *state)
 {
     *state = (struct gpu_state){.temperature_c = -1, .power_limit_w = NAN, .other_processes = -1, .clocks_locked = -1};
+}
+
+static bool ask(const char *uuid, long caller, struct gpu_state *state)
+{
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) /* where WSL has it, whether the linker knows or not */
         library = dlopen("/usr/lib/wsl/lib/libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -212,10 +227,86 @@ bool nvml_read(const char *uuid, struct gpu_state *state)
     int (*stop)(void) = (int (*)(void))find(library, "nvmlShutdown");
     bool known = false;
     if (start && !start()) {
-        known = ask_about(library, uuid, state);
+        known = ask_about(library, uuid, caller, state);
         if (stop)
             stop();
     }
     dlclose(library);
     return known;
+}
+
+struct answer {
+    bool known;
+    struct gpu_state state;
+};
+_Static_assert(sizeof(struct answer) <= PIPE_BUF, "an answer arrives whole or not at all");
+
+/* The child: asks, tells, ends. It may hang for ever, and must then hold nothing that others wait for. */
+static void answer_for(const char *uuid, long caller, int pipe)
+{
+    struct answer answer;
+    int null = open("/dev/null", O_RDWR);
+    memset(&answer, 0, sizeof answer);
+    forget(&answer.state);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if ((long)getppid() != caller)
+        _exit(1);
+    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+        dup2(null, fd);
+    answer.known = ask(uuid, caller, &answer.state);
+    _exit(write(pipe, &answer, sizeof answer) != (ssize_t)sizeof answer);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* An answer before the deadline, or not. */
+static bool hear(int pipe, struct answer *answer)
+{
+    double deadline = now_s() + ANSWER_LIMIT_S, left;
+    while ((left = deadline - now_s()) > 0) {
+        struct pollfd poll_pipe = {.fd = pipe, .events = POLLIN};
+        int ready = poll(&poll_pipe, 1, (int)(1000 * left) + 1);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return ready > 0 && read(pipe, answer, sizeof *answer) == (ssize_t)sizeof *answer;
+    }
+    return false;
+}
+
+bool nvml_read(const char *uuid, struct gpu_state *state)
+{
+    static pid_t stuck; /* a child that sits in the driver, where no signal reaches it; 0: none */
+    struct answer answer;
+    int ends[2];
+    long caller = (long)getpid();
+    forget(state);
+    if (stuck > 0 && waitpid(stuck, NULL, WNOHANG) == 0)
+        return false;
+    stuck = 0;
+    if (pipe(ends))
+        return false;
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        answer_for(uuid, caller, ends[1]);
+    }
+    close(ends[1]);
+    bool heard = child > 0 && hear(ends[0], &answer);
+    close(ends[0]);
+    if (child > 0 && !heard)
+        kill(child, SIGKILL);
+    stuck = child;
+    for (int tries = 0; stuck > 0 && tries < 200; tries++)
+        if (waitpid(child, NULL, WNOHANG) != 0)
+            stuck = 0;
+        else
+            usleep(500);
+    if (!heard)
+        return false;
+    *state = answer.state;
+    return answer.known;
 }

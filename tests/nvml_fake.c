@@ -2,8 +2,8 @@
 /*
  * A libnvidia-ml.so.1 for tests/nvml: two GPUs, of which one is cut into slices. What it says comes from the
  * environment: FAKE_REASONS, FAKE_SM_CLOCK, FAKE_APPLICATION_CLOCK, FAKE_PIDS (a list), FAKE_INIT (what nvmlInit
- * returns). Built with -DBARE it has no more than it takes to find a GPU; with -DBEFORE_535, the older name of one
- * function.
+ * returns), FAKE_SLEEP (seconds that asking for the temperature takes). Built with -DBARE it has no more than it takes
+ * to find a GPU; with -DBEFORE_535, the older name of one function.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +95,7 @@ int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
 {
     if (!is_board(device) || sensor != 0)
         return NOT_SUPPORTED;
+    sleep((unsigned)number("FAKE_SLEEP", 0));
     *celsius = device == &whole ? 41 : 52;
     return OK;
 }
