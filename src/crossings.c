@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA = 1, LINES_FOR_PEOPLE = 24 };
+enum { SCHEMA = 1, LINES_FOR_PEOPLE = 24, LINES_WITHOUT_CROSSING = 12 };
 
 const char *verdict_name(enum verdict verdict)
 {
@@ -102,9 +102,19 @@ struct series {
     int count;
 };
 
-/* What is done with a pair: `crossings` holds `count` of them. Returns non-zero to stop. */
-typedef int visit(void *arg, const struct group *group, const char *a, const char *b, const struct crossing *crossings,
-                  int count, enum verdict verdict);
+/* Two algorithms of a group, at the `sizes` sizes from least_n to most_n that both have; at `decided` of them one is
+ * wholly faster. */
+struct pair {
+    const char *a, *b;
+    const struct crossing *crossings;
+    int count;
+    enum verdict verdict;
+    uint64_t least_n, most_n;
+    int sizes, decided;
+};
+
+/* What is done with a pair. Returns non-zero to stop. */
+typedef int visit(void *arg, const struct group *group, const struct pair *pair);
 
 static bool on_host(const char *device)
 {
@@ -167,6 +177,12 @@ static int compare_speeds(const void *left, const void *right)
     return (a->median > b->median) - (a->median < b->median);
 }
 
+/* A host algorithm is timed with warm caches, whatever the device's are: none takes part among cold ones. */
+static bool warm_among_cold(const struct result *row, const struct group *group)
+{
+    return on_host(row->device) && !strcmp(group->cache, "cold") && strcmp(row->cache, "cold") != 0;
+}
+
 /* The algorithm's medians in this group, ascending in n, the fastest block size at each. */
 static int collect(const struct results *results, const struct group *group, struct series *series)
 {
@@ -182,7 +198,8 @@ static int collect(const struct results *results, const struct group *group, str
     int found = 0;
     for (int i = 0; i < results->count; i++) {
         const struct result *row = &results->rows[i];
-        if (!takes_part(row) || !same_scan(row, group) || strcmp(row->algorithm, series->algorithm) != 0)
+        if (!takes_part(row) || !same_scan(row, group) || strcmp(row->algorithm, series->algorithm) != 0 ||
+            warm_among_cold(row, group))
             continue;
         bool host = on_host(row->device);
         if (host ? exact && !same_mode(row, group) : strcmp(row->device, group->device) != 0 || !same_mode(row, group))
@@ -209,6 +226,21 @@ static int has_interval(const struct series *series)
     return 0;
 }
 
+static void measure_pair(const struct series *a, const struct series *b, struct pair *pair)
+{
+    for (int i = 0, j = 0; i < a->count && j < b->count;) {
+        const struct speed *left = &a->speeds[i], *right = &b->speeds[j];
+        i += left->n <= right->n;
+        j += right->n <= left->n;
+        if (left->n != right->n)
+            continue;
+        if (!pair->sizes++)
+            pair->least_n = left->n;
+        pair->most_n = left->n;
+        pair->decided += wholly_faster(left, right) != 0;
+    }
+}
+
 static int visit_group(const struct results *results, const struct group *group, const char *const *names, int count,
                        visit *visitor, void *arg)
 {
@@ -225,11 +257,12 @@ static int visit_group(const struct results *results, const struct group *group,
                 continue;
             if (on_host(series[a].device) && on_host(series[b].device) && !on_host(group->device))
                 continue; /* told once, in the group of the host */
-            enum verdict verdict;
-            int crossed = crossings_find(series[a].speeds, series[a].count, series[b].speeds, series[b].count,
-                                         crossings, &verdict);
-            if (crossed >= 0)
-                stop = visitor(arg, group, names[a], names[b], crossings, crossed, verdict);
+            struct pair pair = {.a = names[a], .b = names[b], .crossings = crossings};
+            pair.count = crossings_find(series[a].speeds, series[a].count, series[b].speeds, series[b].count, crossings,
+                                        &pair.verdict);
+            measure_pair(&series[a], &series[b], &pair);
+            if (pair.count >= 0)
+                stop = visitor(arg, group, &pair);
         }
     }
     for (int i = 0; series && i < count; i++)
@@ -331,21 +364,21 @@ struct csv {
     FILE *out;
 };
 
-static int write_csv(void *arg, const struct group *group, const char *a, const char *b,
-                     const struct crossing *crossings, int count, enum verdict verdict)
+static int write_csv(void *arg, const struct group *group, const struct pair *pair)
 {
     const struct csv *csv = arg;
-    for (int i = 0; i < (count ? count : 1); i++) {
+    const char *a = pair->a, *b = pair->b;
+    for (int i = 0; i < (pair->count ? pair->count : 1); i++) {
         fprintf(csv->out, "%d,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,", SCHEMA, csv->results->run, csv->results->machine,
                 group->device, group->kind, group->type, group->op, group->launch, group->cache,
                 clock_names[group->clock], a, b);
-        const struct crossing *c = &crossings[i];
-        if (count)
+        const struct crossing *c = &pair->crossings[i];
+        if (pair->count)
             fprintf(csv->out, "%d,%s,%s,%llu,%llu,%.9g,", i + 1, c->a_below ? a : b, c->a_below ? b : a,
                     (unsigned long long)c->last_n_below, (unsigned long long)c->first_n_above, c->n_estimate);
         else
             fputs(",,,,,,", csv->out);
-        fprintf(csv->out, "%s\n", verdict_name(verdict));
+        fprintf(csv->out, "%s\n", verdict_name(pair->verdict));
     }
     return 0;
 }
@@ -400,8 +433,16 @@ static bool is_simulated(const struct results *results)
 struct told {
     FILE *out;
     bool simulated;
-    int group;                    /* the last one named */
-    int lines, left_out, without; /* pairs without a crossing */
+    int group; /* the last one named */
+    int lines, left_out;
+    int pairs, crossings; /* on the device clock */
+    bool on_device;       /* is a device's algorithm among them? */
+    struct crossed {
+        int group;
+        const char *a, *b;
+    } * crossed; /* pairs that cross on the device clock */
+    int crossed_count;
+    int host_only; /* crossings on the host's clock, of other pairs */
 };
 
 static bool next_group(struct told *told, const struct group *group)
@@ -411,10 +452,11 @@ static bool next_group(struct told *told, const struct group *group)
     return next;
 }
 
-static int write_markdown(void *arg, const struct group *group, const char *a, const char *b,
-                          const struct crossing *crossings, int count, enum verdict verdict)
+static int write_markdown(void *arg, const struct group *group, const struct pair *pair)
 {
     struct told *told = arg;
+    const struct crossing *crossings = pair->crossings;
+    const char *a = pair->a, *b = pair->b;
     bool first = !told->group;
     if (next_group(told, group))
         fprintf(told->out,
@@ -423,14 +465,14 @@ static int write_markdown(void *arg, const struct group *group, const char *a, c
                 first ? "" : "\n", group->device, clock_names[group->clock], told->simulated ? " (SIMULATED)" : "",
                 group->kind, group->type, group->op, group->launch, group->cache);
     char from[ROOM], to[ROOM], about[ROOM];
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < pair->count; i++)
         fprintf(told->out, "| `%s`, `%s` | `%s`, then `%s` | %s and %s | %s |\n", a, b, crossings[i].a_below ? a : b,
                 crossings[i].a_below ? b : a, size_text(crossings[i].last_n_below, from),
                 size_text(crossings[i].first_n_above, to), about_text(crossings[i].n_estimate, about));
-    if (verdict == TIE)
+    if (pair->verdict == TIE)
         fprintf(told->out, "| `%s`, `%s` | no difference shown | | |\n", a, b);
-    else if (!count)
-        fprintf(told->out, "| `%s`, `%s` | `%s` | | |\n", a, b, verdict == ALWAYS_A ? a : b);
+    else if (!pair->count)
+        fprintf(told->out, "| `%s`, `%s` | `%s` | | |\n", a, b, pair->verdict == ALWAYS_A ? a : b);
     return 0;
 }
 
@@ -443,30 +485,80 @@ int crossings_markdown(const struct results *results, FILE *out)
     return failed || fflush(out) || ferror(out) ? -1 : 0;
 }
 
-static int print_pair(void *arg, const struct group *group, const char *a, const char *b,
-                      const struct crossing *crossings, int count, enum verdict verdict)
+/* Pairs that are told of even where none overtakes the other: those whose crossovers charts mark by default. */
+static bool is_marked(const char *algorithm)
+{
+    return !strcmp(algorithm, "serial") || !strcmp(algorithm, "hillis_steele") || !strcmp(algorithm, "blelloch");
+}
+
+/* Is there room for a line? Then its group is named, if it is not the last one that was. */
+static bool begin_line(struct told *told, const struct group *group, int most)
+{
+    if (told->lines >= most) {
+        told->left_out++;
+        return false;
+    }
+    told->lines++;
+    if (next_group(told, group))
+        fprintf(told->out, "%s scan of %s, %s; %s; %s launch, %s cache:\n", group->kind, group->type, group->op,
+                told->simulated                 ? "SIMULATED CLOCK of the device"
+                : on_host(group->device)        ? "clock of the host"
+                : !strcmp(group->cache, "cold") ? "clock of the device"
+                                                : "clock of the device (host algorithms: the host's)",
+                group->launch, group->cache);
+    return true;
+}
+
+static void print_without_crossing(struct told *told, const struct pair *pair)
+{
+    char from[ROOM], to[ROOM];
+    const char *faster = pair->verdict == ALWAYS_A ? pair->a : pair->b,
+               *slower = pair->verdict == ALWAYS_A ? pair->b : pair->a;
+    size_text(pair->least_n, from);
+    size_text(pair->most_n, to);
+    if (pair->verdict == TIE)
+        fprintf(told->out, "  %s and %s: no difference shown from %s to %s\n", pair->a, pair->b, from, to);
+    else if (pair->sizes == 1)
+        fprintf(told->out, "  %s is faster than %s at n = %s\n", faster, slower, from);
+    else if (pair->decided == pair->sizes)
+        fprintf(told->out, "  %s is faster than %s at every n from %s to %s\n", faster, slower, from, to);
+    else
+        fprintf(told->out, "  %s is faster than %s at %d of %d sizes from %s to %s, slower at none\n", faster, slower,
+                pair->decided, pair->sizes, from, to);
+}
+
+static int print_pair(void *arg, const struct group *group, const struct pair *pair)
 {
     struct told *told = arg;
-    (void)verdict;
-    if (group->clock != DEVICE_CLOCK)
+    int same_scan_and_mode = (group->number - 1) / CLOCKS;
+    if (group->clock != DEVICE_CLOCK) {
+        for (int i = 0; i < told->crossed_count; i++)
+            if (told->crossed[i].group == same_scan_and_mode && !strcmp(told->crossed[i].a, pair->a) &&
+                !strcmp(told->crossed[i].b, pair->b))
+                return 0;
+        told->host_only += pair->count;
         return 0;
-    told->without += !count;
-    if (count && told->lines < LINES_FOR_PEOPLE && next_group(told, group))
-        fprintf(told->out, "%s scan of %s, %s, %s, %s launch, %s cache:\n", group->kind, group->type, group->op,
-                told->simulated          ? "on a SIMULATED CLOCK"
-                : on_host(group->device) ? "on the host"
-                                         : "on the device and the host",
-                group->launch, group->cache);
+    }
+    told->pairs++;
+    told->crossings += pair->count;
+    told->on_device |= !on_host(group->device);
+    if (!pair->count) {
+        if (is_marked(pair->a) && is_marked(pair->b) && begin_line(told, group, LINES_WITHOUT_CROSSING))
+            print_without_crossing(told, pair);
+        return 0;
+    }
+    struct crossed *more = realloc(told->crossed, ((size_t)told->crossed_count + 1) * sizeof *more);
+    if (!more)
+        return -1;
+    told->crossed = more;
+    told->crossed[told->crossed_count++] = (struct crossed){same_scan_and_mode, pair->a, pair->b};
     char from[ROOM], to[ROOM], about[ROOM];
-    for (int i = 0; i < count; i++) {
-        if (told->lines >= LINES_FOR_PEOPLE) {
-            told->left_out++;
-            continue;
-        }
-        told->lines++;
-        fprintf(told->out, "  %s is overtaken by %s between %s and %s (about %s)\n", crossings[i].a_below ? a : b,
-                crossings[i].a_below ? b : a, size_text(crossings[i].last_n_below, from),
-                size_text(crossings[i].first_n_above, to), about_text(crossings[i].n_estimate, about));
+    for (int i = 0; i < pair->count; i++) {
+        const struct crossing *c = &pair->crossings[i];
+        if (begin_line(told, group, LINES_FOR_PEOPLE))
+            fprintf(told->out, "  %s is overtaken by %s between %s and %s (about %s)\n", c->a_below ? pair->a : pair->b,
+                    c->a_below ? pair->b : pair->a, size_text(c->last_n_below, from), size_text(c->first_n_above, to),
+                    about_text(c->n_estimate, about));
     }
     return 0;
 }
@@ -483,8 +575,15 @@ int crossings_print(const char *run_folder, FILE *out)
     int failed = visit_pairs(&results, print_pair, &told);
     if (told.left_out)
         fprintf(out, "  and %d more: scanbench crossover %s\n", told.left_out, run_folder);
-    else if (!told.lines && told.without)
-        fputs("no algorithm of this run overtakes another\n", out);
+    if (told.pairs && !told.crossings)
+        fprintf(out, "on the %s clock no algorithm of this run overtakes another\n",
+                told.on_device ? "device's" : "host's");
+    if (told.host_only)
+        fprintf(
+            out,
+            "on the host's clock (from the call to the end) %d more: see crossovers.csv, or scanbench crossover %s\n",
+            told.host_only, run_folder);
+    free(told.crossed);
     results_free(&results);
     if (failed || fflush(out) || ferror(out)) {
         fprintf(stderr, "scanbench: the crossovers of %s could not be written\n", run_folder);

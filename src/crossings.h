@@ -44,13 +44,15 @@ int crossings_find(const struct speed *a, int a_count, const struct speed *b, in
 /* Every pair of a run, as crossovers.csv or as a table in Markdown. 0, or -1 when `out` cannot be written.
  *
  * Pairs are of one device, kind, type, op, launch, cache and clock. Host algorithms are compared with those of a
- * device in each of its launch and cache modes, and among themselves under the device `host`. Of several block sizes
- * the fastest at each n counts. Rows of the kind copy and rows without a time take no part. The order of the rows does
- * not matter: groups come by device, kind, type, op, launch and cache, the usual ones first, pairs in list order. */
+ * device in each of its launch modes, and among themselves under the device `host`; as their caches are always warm,
+ * no cold mode has them. Of several block sizes the fastest at each n counts. Rows of the kind copy and rows without a
+ * time take no part. The order of the rows does not matter: groups come by device, kind, type, op, launch and cache,
+ * the usual ones first, pairs in list order. */
 int crossings_csv(const struct results *results, FILE *out);
 int crossings_markdown(const struct results *results, FILE *out);
 
-/* For people, at the end of a run: one short line a crossing, device clock, at most a screenful.
+/* For people, at the end of a run: one short line a crossing on the device clock, at most a screenful; who is faster
+ * of serial, hillis_steele and blelloch where they do not cross; and how many crossings only the host's clock has.
  * 0, or -1 after one line on stderr. */
 int crossings_print(const char *run_folder, FILE *out);
 
