@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "results.h"
+#include "job.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -155,6 +156,17 @@ static int check_slug(struct reader *reader, const char *column, const char *tex
                   column, text);
 }
 
+static int check_status(struct reader *reader, const char *text)
+{
+    for (int i = 0; i < STATUSES; i++)
+        if (!strcmp(text, status_name((enum status)i)))
+            return 0;
+    return refuse(reader,
+                  "status is \"%.40s\", which this scanbench does not know; restore the file as it was written, or use "
+                  "the scanbench that wrote it",
+                  text);
+}
+
 /* Each of the numbers that are there is at least as large as the one before. */
 static int check_order(struct reader *reader, const char *clock, const char *const *names, const double *values,
                        int count)
@@ -219,6 +231,8 @@ static int read_row(struct reader *reader, char *line)
         if (read_time(reader, numbers[i].column, fields[reader->number_at[i]],
                       (double *)((char *)row + numbers[i].offset)))
             return -1;
+    if (check_status(reader, row->status))
+        return -1;
     if (check_timing(reader, "device", &row->device_time) || check_timing(reader, "host", &row->host_time))
         return -1;
 
