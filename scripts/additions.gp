@@ -6,5 +6,6 @@ load 'scripts/style.gp'
 set logscale y
 set format y '10^{%L}'
 set ylabel 'additions'
+set label 1005 note at screen 0.02, 0.025 font small noenhanced tc rgb '#444444'
 plot for [i = 0:count - 1] data index i using 1:2 with linespoints ls style(i) title columnheader(1)
 load 'scripts/formats.gp'

@@ -10,7 +10,7 @@
 # title, then rows of n, value, low, high), NAME.unstable (n, value, style), NAME.gp (texts, ranges, line styles),
 # NAME.flags and NAME.marks; the file `charts` lists "CHART NAME", CHART.gp being what draws it. Rows without a time are
 # left out. Of several block sizes the fastest at each n stands. Host algorithms stand beside those of the device, in
-# each of its launch and cache modes. Crossings are marked between the algorithms named by `mark`. The order of the rows
+# each of its launch modes; their caches are always warm, so that no chart of a cold mode has them. Crossings are marked between the algorithms named by `mark`. The order of the rows
 # does not matter.
 #
 # Charts of two variants show one in solid lines and the other in dashed ones: `replay` stream and graph launch on the
@@ -169,7 +169,7 @@ function draw_mode(this,    part, suffix, timed, scan) {
     choose(1, 1, this, "")
     suffix = part[2] "-" part[3] "-" part[4] other_than("stream", part[5]) other_than("warm", part[6])
     whose = "Machine " whose_machine(1) ", device " part[1] ", run " run[1] incomplete[1]
-    problem = problem_of(part) (part[5] != "" ? "; " part[5] " launch" : "") (part[6] != "" ? ", " part[6] " cache" : "")
+    problem = problem_of(part) modes_of(part)
     timed = timed_how(part)
     if (draw("crossover", "crossover", suffix, title_of("Time", part, ""), timed))
         draw_crossings("crossover-" suffix)
@@ -178,6 +178,8 @@ function draw_mode(this,    part, suffix, timed, scan) {
     if (scan in counted) # counts are the same in each mode
         return
     counted[scan] = 1
+    choose(1, 1, this, "", 1)
+    problem = problem_of(part) modes_of(part)
     draw("additions", "additions", suffix, count_of("Additions", part), \
         "Applications of the operator in one run, padding included, copies and swaps excluded")
     draw("launches", "launches", suffix, count_of("Launches", part), "Kernels, memsets and copies launched in one run")
@@ -193,7 +195,7 @@ function draw_pair(chart, this, at, solid, dashed,    part, other, i, a, both, s
         other = other (i > 1 ? "," : "") (i == at ? dashed : part[i])
     for (i = 1; i <= listed; i++) {
         a = list[i]
-        if (!(a in marked)) {
+        if (!(a in marked) || (a in on_host && at == 6)) {
             hidden[a] = 1
             continue
         }
@@ -236,8 +238,7 @@ function draw_compared(this,    part, i, a, any, suffix) {
         whose = whose_runs(whose_machine(1), whose_machine(2), part[1])
         if (length(whose) > MOST_NOTE)
             whose = whose_runs(machine[1], machine[2], part[1])
-        problem = problem_of(part) (part[5] != "" ? "; " part[5] " launch" : "") \
-            (part[6] != "" ? ", " part[6] " cache" : "")
+        problem = problem_of(part) modes_of(part)
         if (draw("crossover", "compared-crossover", suffix, title_of("Time", part, "two runs"), timed_how(part)))
             draw_crossings("compared-crossover-" suffix)
         draw("throughput", "compared-throughput", suffix, title_of("Throughput", part, "two runs"), timed_how(part))
@@ -250,7 +251,7 @@ function has_line(v, this, a,    part) {
     split(this, part, ",")
     if (!(a in on_host))
         return (v, this, a) in has
-    return (v, "host," part[2] "," part[3] "," part[4] ",stream,warm", a) in has || \
+    return (part[6] != "cold" && (v, "host," part[2] "," part[3] "," part[4] ",stream,warm", a) in has) || \
         (v, "host," part[2] "," part[3] "," part[4] "," part[5] "," part[6], a) in has
 }
 
@@ -258,6 +259,9 @@ function has_line(v, this, a,    part) {
 
 function other_than(usual, word) { return word != usual && word != "" ? "-" word : "" }
 function problem_of(part) { return "Kind " part[2] ", type " part[3] ", operator " part[4] }
+function modes_of(part) {
+    return (part[5] != "" ? "; " part[5] " launch" : "") (part[6] != "" ? ", " part[6] " cache" : "")
+}
 function cub_of(v) { return said[v, "cub"] != "" ? ", CUB " said[v, "cub"] : "" }
 
 function whose_machine(v,    where) {
@@ -289,7 +293,8 @@ function title_of(quantity, part, variants_shown,    text) {
 function count_of(quantity, part) {
     return quantity " of " an(part[2]) " scan" (simulated[1] ? " (from a run on a SIMULATED CLOCK)" : "")
 }
-function timed_how(part) {
+function timed_how(part) { return timed_by(part) (warm_hosts ? ". Host algorithms, always warm: left out" : "") }
+function timed_by(part) {
     if (simulated[1] || simulated[2])
         return "Timed: on the simulated clock" (clock == "host" ? " of the host" : "") \
             ", whose times are made up by a model; median and interval"
@@ -327,11 +332,13 @@ function differs(column,    a, b) {
 
 # Variant v of the lines is this mode of run `of`, told apart by `tag`. best[v, algorithm, n]: the row that stands for it;
 # by_size[1..sizes]: every n of all variants; `hosts`: how many host rows there are.
-function choose(v, of, this, tag,    r, p, part, key, i) {
+# With `counts`, host algorithms take part in a cold mode, too: counts know no cache. `warm_hosts`: how many host rows
+# a cold mode leaves out.
+function choose(v, of, this, tag, counts,    r, p, part, key, i) {
     if (v == 1) {
         split("", best)
         split("", known)
-        sizes = hosts = 0
+        sizes = hosts = warm_hosts = 0
     }
     run_of[v] = of
     variant_mode[v] = this
@@ -348,8 +355,12 @@ function choose(v, of, this, tag,    r, p, part, key, i) {
         } else {
             if (p[2] != part[2] || p[4] != part[4] || (p[1] != "host" && mode[r] != this))
                 continue
+            if (p[1] == "host" && !counts && part[6] == "cold" && p[6] != "cold") {
+                warm_hosts++
+                continue
+            }
             key = v SUBSEP name[r] SUBSEP n[r]
-            hosts += p[1] == "host"
+            hosts += p[1] == "host" && !(name[r] in hidden)
         }
         if (!(key in best) || faster(r, best[key]))
             best[key] = r
@@ -374,8 +385,9 @@ function style_of(v, a) { return style[a] + (variants == 1 ? 0 : v == 2 ? DASHED
 # Writes NAME.dat and NAME.gp, NAME being CHART-SUFFIX, for PICTURE.gp; the line that ends highest first, so that the key
 # runs as the lines end. Returns the number of lines drawn; with none there is no chart.
 function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo, hi, lines, text, entry, number, last, rank,
-              count, file, numbers, least, most, lowest, highest, uncertain, states) {
+              count, file, numbers, least, most, lowest, highest, uncertain, states, known_here, unknown, first, twins, note) {
     file = out "/" chart "-" suffix
+    split("", drawn)
     for (i = 1; i <= variants * listed; i++) {
         a = list[int((i - 1) / variants) + 1]
         v = (i - 1) % variants + 1
@@ -383,9 +395,11 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo,
         lines = ""
         if ((a == "copy ceiling" && picture != "throughput") || a in hidden || shared(v, a))
             continue
+        known_here = 0
         for (j = 1; j <= sizes; j++) {
             if (!((l SUBSEP by_size[j]) in best))
                 continue
+            known_here = 1
             r = best[l SUBSEP by_size[j]]
             x = picture == "crossover" ? time[clock, r] : picture == "throughput" ? rate[r] : \
                 picture == "additions" ? additions[r] : launches[r]
@@ -397,7 +411,7 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo,
                 hi = high[clock, r]
             }
             lines = lines n[r] " " x " " lo " " hi "\n"
-            if (state[r] != "" && picture ~ /^(crossover|throughput)$/) {
+            if (state[r] != "" && a != "copy ceiling" && picture ~ /^(crossover|throughput)$/) {
                 uncertain++
                 states[state[r]] = 1
                 print n[r], x, style[a] >(file ".unstable")
@@ -412,8 +426,15 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo,
                 highest = x + 0
             last[l] = picture ~ /^(crossover|additions)$/ ? x / n[r] : x + 0
         }
+        if (lines == "" && known_here)
+            unknown = unknown (unknown == "" ? "" : ", ") a
         if (lines == "")
             continue
+        if (lines in first)
+            twins[first[lines]] = twins[first[lines]] (twins[first[lines]] == "" ? "" : ", ") a
+        else
+            first[lines] = a
+        drawn[a] = 1
         text[l] = lines
         entry[l] = title[a] (tag_of[v] != "" ? ", " tag_of[v] : "")
         number[l] = style_of(v, a)
@@ -440,10 +461,37 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo,
     printf "hollow_points = '%s'\n", hollow_points >(file ".gp")
     if (variants == 2)
         printf "height = %d\n", HIGHER >(file ".gp")
+    if (picture ~ /^(additions|launches)$/) {
+        for (i = 1; i <= listed; i++)
+            if (list[i] in twins)
+                note = note (note == "" ? "The same lines: " : "; ") list[i] " and " twins[list[i]]
+        if (unknown != "")
+            note = note (note == "" ? "" : ". ") "Not drawn, as not known: " unknown
+        printf "note = %s\n", quoted(note == "" ? "" : shortened(note, MOST_NOTE - 1) ".") >(file ".gp")
+    }
+    if (picture == "throughput")
+        printf "ceiling = %.9g\n", ceiling_of_run() >(file ".gp")
     close(file ".gp")
     note_taken = uncertain ? length("Hollow points: .") + length(hollow_points) : 0
     print picture, chart "-" suffix >(out "/charts")
     return count
+}
+
+# At a comma or a semicolon, so that it is no longer than `most` characters.
+function shortened(text, most) {
+    if (length(text) <= most)
+        return text
+    text = substr(text, 1, most - 3)
+    sub(/[,;.] [^,;.]*$/, "", text)
+    return text " ..."
+}
+
+# Elements a second of the copy that a run measured by itself, at its largest n, as it has no copies among its rows.
+function ceiling_of_run(    part) {
+    split(variant_mode[1], part, ",")
+    if (variants > 1 || part[1] == "host" || "copy ceiling" in drawn || said[1, "copy_gb_per_s"] + 0 <= 0)
+        return 0
+    return said[1, "copy_gb_per_s"] * 1e9 / (2 * (part[3] ~ /64/ ? 8 : 4))
 }
 
 # ------------------------------------------------------------------------------------------------ crossings
@@ -485,9 +533,9 @@ function draw_crossings(chart,    c, p, v, i, j, flags, order, of_order, y, row,
             top = row[i]
     }
     for (i = 1; i <= listed; i++)
-        if (list[i] in marked)
-            names = names (names == "" ? "" : ", ") title[list[i]]
-    note = ", rings with their intervals; all pairs" (of == 2 ? ": scanbench crossover. " : " are in crossovers.csv. ")
+        if (list[i] in marked && list[i] in drawn)
+            names = names (names == "" ? "" : ", ") list[i]
+    note = "; a ring and its bar: estimate and interval. All pairs: " (of == 2 ? "scanbench crossover. " : "crossovers.csv. ")
     if (length("Flags: crossovers between " names note) + note_taken > MOST_NOTE)
         names = "the algorithms asked for"
     chart = out "/" chart

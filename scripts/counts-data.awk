@@ -224,7 +224,7 @@ function draw(chart, suffix, heading, whose, what,    panels, i, j, p, a, r, v, 
         if (lines == "")
             continue
         if (lines in first) {
-            twins[first[lines]] = twins[first[lines]] (twins[first[lines]] == "" ? "" : ", ") title[a]
+            twins[first[lines]] = twins[first[lines]] (twins[first[lines]] == "" ? "" : ", ") a
             continue
         }
         first[lines] = a
@@ -242,7 +242,7 @@ function draw(chart, suffix, heading, whose, what,    panels, i, j, p, a, r, v, 
     for (i = 1; i <= count; i++) {
         if (!(drawn[i] in twins))
             continue
-        row = (note == "" ? "The same lines: " : "; ") title[drawn[i]] " and " twins[drawn[i]]
+        row = (note == "" ? "The same lines: " : "; ") drawn[i] " and " twins[drawn[i]]
         if (others || (note != "" && length(note row) > MOST_NOTE))
             others++
         else
