@@ -140,6 +140,12 @@ bool machine_clock_unlocked(const struct machine *machine)
     return is_gpu(&machine->device) && (clock_moved(&machine->overheads) || machine->state.clocks_locked == 0);
 }
 
+bool machine_clock_low(const struct machine *machine)
+{
+    double busy = machine->overheads.sm_clock_busy_mhz;
+    return is_gpu(&machine->device) && busy > 0 && busy < 0.75 * machine->device.sm_clock_max_mhz;
+}
+
 void machine_warn(const struct machine *machine, void (*say)(void *arg, const char *line), void *arg)
 {
     const struct overheads *o = &machine->overheads;
@@ -154,6 +160,12 @@ void machine_warn(const struct machine *machine, void (*say)(void *arg, const ch
                      o->sm_clock_first_mhz, o->sm_clock_busy_mhz);
         else
             snprintf(line, sizeof line, "clocks are not locked; `nvidia-smi -lgc` locks them");
+        say(arg, line);
+    }
+    if (machine_clock_low(machine)) {
+        snprintf(line, sizeof line,
+                 "the SM clock is low: %.0f MHz at work, %d MHz is its highest; throttled already, or locked there",
+                 o->sm_clock_busy_mhz, machine->device.sm_clock_max_mhz);
         say(arg, line);
     }
     if (state->other_processes > 0) {

@@ -39,6 +39,9 @@ void machine_look_again(struct machine *machine);
 /* A GPU whose clock can move: it did between rest and work (by more than 2 %), or NVML says that nobody holds it. */
 bool machine_clock_unlocked(const struct machine *machine);
 
+/* A GPU that held less than three quarters of its highest clock at work: throttled, or locked low. */
+bool machine_clock_low(const struct machine *machine);
+
 /* Calls `say` with one line for everything about the machine that makes times less sure than they look. */
 void machine_warn(const struct machine *machine, void (*say)(void *arg, const char *line), void *arg);
 

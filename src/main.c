@@ -7,8 +7,10 @@
 #include "version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void print_version(void)
 {
@@ -89,8 +91,21 @@ static int finish(int code)
     return code;
 }
 
+/* Where 0, 1 or 2 is closed, the next file opened would get its number, and messages would go into results. What
+ * stands there instead cannot be written, as what is closed cannot. */
+static void fill_closed_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    fill_closed_streams();
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_USAGE;

@@ -294,7 +294,14 @@ enum {
     STATUS = 12,
     DETAIL = 13,
     FLAGS = 14,
+    DEVICE_MIN = 19,
     MEDIAN = 21,
+    CI_LO = 24,
+    CI_HI = 25,
+    HOST_MIN = 27,
+    HOST_MEDIAN = 28,
+    HOST_CI_LO = 29,
+    HOST_CI_HI = 30,
     FIELDS = 42
 };
 
@@ -341,6 +348,50 @@ static bool stays(const struct row *row, bool sizes_given)
            (row->status == STATUS_OOM && !sizes_given);
 }
 
+/* Fields of times, each at least as large as the one before where both are there: as the charts' reader wants them. */
+static int check_order(const struct resume *resume, char *const *fields, int number, const char *const *names,
+                       const int *at, int count)
+{
+    double before = NAN;
+    const char *name = "";
+    for (int i = 0; i < count; i++) {
+        char *end;
+        double value = strtod(fields[at[i]], &end);
+        if (!*fields[at[i]])
+            continue;
+        if (*end || !(value > 0 && value < HUGE_VAL))
+            return refuse(resume, "line %d: %s is '%.40s', and no time; restore the file as it was written", number,
+                          names[i], fields[at[i]]);
+        if (before > value)
+            return refuse(resume, "line %d: %s is above %s; restore the file as it was written", number, name,
+                          names[i]);
+        before = value;
+        name = names[i];
+    }
+    return 0;
+}
+
+static int check_times(const struct resume *resume, char *const *fields, int number)
+{
+    static const char *const names[4][5] = {
+        {"device_min_s", "device_q1_s", "device_median_s", "device_q3_s", "device_max_s"},
+        {"device_ci_lo_s", "device_median_s", "device_ci_hi_s"},
+        {"host_min_s", "host_median_s"},
+        {"host_ci_lo_s", "host_median_s", "host_ci_hi_s"},
+    };
+    static const int at[4][5] = {
+        {DEVICE_MIN, DEVICE_MIN + 1, MEDIAN, MEDIAN + 1, MEDIAN + 2},
+        {CI_LO, MEDIAN, CI_HI},
+        {HOST_MIN, HOST_MEDIAN},
+        {HOST_CI_LO, HOST_MEDIAN, HOST_CI_HI},
+    };
+    static const int counts[4] = {5, 3, 2, 3};
+    for (int i = 0; i < 4; i++)
+        if (check_order(resume, fields, number, names[i], at[i], counts[i]))
+            return -1;
+    return 0;
+}
+
 /* One line, without its LF; it is cut at its commas. Returns the point's place, or -1 after one line on stderr. */
 static int read_row(const struct resume *resume, char *line, int number, const struct key *keys, int count,
                     struct row *row)
@@ -369,7 +420,7 @@ static int read_row(const struct resume *resume, char *line, int number, const s
     if (row->status == STATUSES || (csv_has_time(row) && (*end || !(row->device.median > 0))))
         return refuse(resume, "line %d has the status '%.20s' and the time '%.40s'; restore the file as it was written",
                       number, fields[STATUS], fields[MEDIAN]);
-    return found->index;
+    return check_times(resume, fields, number) ? -1 : found->index;
 }
 
 int resume_rows(struct resume *resume, const struct point *points, int count, bool sizes_given, struct row *rows,
@@ -385,7 +436,9 @@ int resume_rows(struct resume *resume, const struct point *points, int count, bo
         abort();
     memcpy(resume->kept_text, csv_results_header, header);
     resume->kept_length = header;
-    if (text && resume->results_length >= header && memcmp(text, csv_results_header, header) != 0)
+    if (text && memchr(text, '\r', resume->results_length))
+        wrong = refuse(resume, "lines of its rows end in CR LF, not in LF; restore the file as it was written");
+    else if (text && resume->results_length >= header && memcmp(text, csv_results_header, header) != 0)
         wrong = refuse(resume, "its rows have other columns than this version writes: measure anew");
     else if (text)
         text += resume->results_length < header ? resume->results_length : header;

@@ -15,6 +15,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,8 @@ struct bench {
     bool stop;                /* nothing more can be written */
     bool no_device, refused;
     bool disk_failed;
+    bool met_early;      /* somebody else was on the device while overheads were measured */
+    bool neighbour_told; /* somebody else is on the device, and the user knows */
     time_t started;
     struct machine machine;
     char slug[64], run[40], folder[4096];
@@ -126,7 +129,7 @@ static const char *unsupported(const struct point *point, struct problem *proble
 static int show_plan(const struct bench *bench)
 {
     const struct settings *settings = bench->settings;
-    int measured = 0, unable = 0;
+    int measured = 0, unable = 0, unable_left = 0;
     uint64_t largest = 0;
     bool all_known = true, *left_out = calloc((size_t)bench->count + 1, sizeof *left_out);
     if (!left_out)
@@ -142,6 +145,7 @@ static int show_plan(const struct bench *bench)
         unable += reason != NULL;
         if (bench->done[i])
             continue;
+        unable_left += reason != NULL;
         if (point->threads)
             snprintf(threads, sizeof threads, "%d", point->threads);
         printf("%-16s %-9s %-4s %-6s %12" PRIu64 " %7s %6s %5s ", point->algorithm->name, kind_name(point->kind),
@@ -174,8 +178,9 @@ static int show_plan(const struct bench *bench)
     format_duration(forecast.seconds, time, sizeof time);
     printf("\n%d points, %d of them unsupported here\n", bench->count, unable);
     if (bench->resume)
-        printf("%d rows stay, %d failed and are measured again; %d points to measure\n", bench->resume->kept,
-               bench->resume->replaced, measured);
+        printf("%d rows stay, %d failed or interrupted and are measured again; %d points to measure, and %d rows to "
+               "write that are unsupported\n",
+               bench->resume->kept, bench->resume->replaced, measured, unable_left);
     printf("memory of the largest: %.1f MiB%s\n", (double)largest / (1 << 20),
            all_known ? "" : ", and an unknown workspace of the vendor's scan");
     printf("samples a point: %d to %d, in %s\n", settings->min_samples, settings->max_samples, budget);
@@ -203,34 +208,69 @@ static void say(void *arg, const char *line)
     progress_note(&bench->progress, false, "scanbench: warning: %s", line);
 }
 
+static const char *another(const struct bench *bench, char *text, size_t size)
+{
+    long other = neighbours_other(&bench->neighbours);
+    if (other > 0)
+        snprintf(text, size, "another scanbench (process %ld)", other);
+    else
+        snprintf(text, size, "another scanbench");
+    return text;
+}
+
 /* Is somebody else on the device? Remembered for the points that are timed meanwhile. */
 static bool look_around(struct bench *bench)
 {
     double now = timer_now_s();
+    char line[200], who[60];
     if (now - bench->looked_s > LOOK_AGAIN_S) {
         machine_look_again(&bench->machine);
         bench->looked_s = now;
     }
-    return neighbours_other(&bench->neighbours) != 0 || bench->machine.state.other_processes > 0;
+    bool neighbour = neighbours_other(&bench->neighbours) != 0, crowded = bench->machine.state.other_processes > 0;
+    if ((neighbour || crowded) && !bench->neighbour_told) {
+        snprintf(line, sizeof line, "%s now %s this %s: rows timed meanwhile are flagged device-busy",
+                 neighbour ? another(bench, who, sizeof who) : "another process",
+                 neighbour ? "measures on" : "computes on", neighbour ? "device" : "GPU");
+        say(bench, line);
+        bench->neighbour_told = true;
+    }
+    return neighbour || crowded;
 }
 
 /* A real device is shared with others; the clock of a simulated one is its own. */
+static void enter(struct bench *bench, const struct device_properties *device)
+{
+    if (!device->simulated && bench->neighbours.fd < 0)
+        neighbours_enter(&bench->neighbours, NEIGHBOURS_PLACE, device->uuid[0] ? device->uuid : device_kind());
+}
+
+/* Before anything is measured: others that begin now see this run, and those that are there are in its overheads. */
+static void on_open(void *arg, const struct worker_hello *hello)
+{
+    struct bench *bench = arg;
+    enter(bench, &hello->properties);
+    bench->met_early = neighbours_other(&bench->neighbours) != 0;
+}
+
 static void meet_neighbours(struct bench *bench)
 {
-    const struct device_properties *device = &bench->machine.device;
-    char line[200];
-    if (device->simulated)
+    char line[200], who[60];
+    enter(bench, &bench->machine.device);
+    bool there = neighbours_other(&bench->neighbours) != 0;
+    if (!there && !bench->met_early)
         return;
-    neighbours_enter(&bench->neighbours, NEIGHBOURS_PLACE, device->uuid[0] ? device->uuid : device_kind());
-    long other = neighbours_other(&bench->neighbours);
-    if (!other)
-        return;
-    if (other > 0)
-        snprintf(line, sizeof line, "another scanbench (process %ld) measures on this device: times are not its own",
-                 other);
-    else
-        snprintf(line, sizeof line, "another scanbench measures on this device: times are not its own");
+    snprintf(line, sizeof line, "%s %s on this device: times%s are not its own", another(bench, who, sizeof who),
+             there ? "measures" : "measured", bench->met_early ? ", and the overheads in machine.csv," : "");
     say(bench, line);
+    bench->neighbour_told |= there;
+}
+
+/* Host algorithms do without a device, but not where one was asked for: by its number, or to be simulated. */
+static bool device_missing(const struct settings *settings, const struct worker_hello *hello)
+{
+    return hello->error || (settings->device_given && !hello->properties.name[0]) ||
+           (settings->device_options.simulate && !hello->properties.simulated);
 }
 
 /* A folder of its own, with what is known of the machine, and a results.csv without rows. */
@@ -255,8 +295,7 @@ static void on_hello(void *arg, const struct worker_hello *hello)
 {
     struct bench *bench = arg;
     const struct settings *settings = bench->settings;
-    /* Host algorithms do without a device, but not where one was asked for. */
-    if (hello->error || (settings->device_given && !hello->properties.name[0])) {
+    if (device_missing(settings, hello)) {
         bench->no_device = bench->stop = true;
         progress_wipe(&bench->progress);
         fprintf(stderr, "scanbench: %s\n", hello->why);
@@ -285,6 +324,7 @@ static void on_hello(void *arg, const struct worker_hello *hello)
                   hello->properties.name[0] ? hello->properties.name : bench->machine.host_cpu,
                   bench->resume ? "the rest of" : "into", bench->folder);
     machine_warn(&bench->machine, say, bench);
+    bench->neighbour_told |= bench->machine.state.other_processes > 0;
     meet_neighbours(bench);
 }
 
@@ -349,6 +389,8 @@ static void add_flags(struct bench *bench, int index, struct row *row)
         row_flag(row, "simulated");
     if (on_device && csv_has_time(row) && machine_clock_unlocked(&bench->machine))
         row_flag(row, "clock-unlocked");
+    if (on_device && csv_has_time(row) && machine_clock_low(&bench->machine))
+        row_flag(row, "clock-low");
     if (csv_has_time(row) && (bench->crowded[index] || look_around(bench)))
         row_flag(row, "device-busy");
     if (bench->resume)
@@ -359,20 +401,22 @@ static void on_row(void *arg, int index, const struct row *row)
 {
     struct bench *bench = arg;
     struct csv_row text;
-    bench->rows[index] = *row;
-    bench->done[index] = true;
     if (bench->stop)
         return;
-    bench->measured++;
-    bench->done_count++;
-    bench->expected_done_s += bench->expected_s[index];
-    bench->progress.share = bench->expected_all_s > 0 ? bench->expected_done_s / bench->expected_all_s : 0;
+    bench->rows[index] = *row;
     add_flags(bench, index, &bench->rows[index]);
     tell(bench, index);
     csv_result(&text, bench->run, bench->slug, bench->machine.device.kind, &bench->points[index], &bench->rows[index]);
     progress_wipe(&bench->progress);
-    if (csv_append(&bench->file, &text))
+    if (csv_append(&bench->file, &text)) {
         bench->stop = bench->disk_failed = true;
+        return;
+    }
+    bench->done[index] = true;
+    bench->measured++;
+    bench->done_count++;
+    bench->expected_done_s += bench->expected_s[index];
+    bench->progress.share = bench->expected_all_s > 0 ? bench->expected_done_s / bench->expected_all_s : 0;
 }
 
 /* ---- the end */
@@ -445,7 +489,19 @@ static void format_line(const struct bench *bench, const struct point *point, ch
                                           : "");
 }
 
-static void print_table(const struct bench *bench, int head)
+static int widest_line(const struct bench *bench)
+{
+    char text[64];
+    size_t widest = 0;
+    for (int i = 0; i < bench->count; i++) {
+        format_line(bench, &bench->points[i], text, sizeof text);
+        if (strlen(text) > widest)
+            widest = strlen(text);
+    }
+    return (int)widest;
+}
+
+static void print_table(const struct bench *bench, int head, int width)
 {
     const struct point *first = &bench->points[head];
     const struct settings *settings = bench->settings;
@@ -455,8 +511,8 @@ static void print_table(const struct bench *bench, int head)
 
     for (int c = 0; c < columns; c++)
         sizes[c] = settings->sizes[columns > 1 ? c * (settings->size_count - 1) / (columns - 1) : 0];
-    printf("%s %s %s, median of the device time (of the host's for a host algorithm)\n%-22s", kind_name(first->kind),
-           type_name(first->type), op_name(first->op), "n");
+    printf("%s %s %s, median of the device time (of the host's for a host algorithm)\n%-*s", kind_name(first->kind),
+           type_name(first->type), op_name(first->op), width, "n");
     for (int c = 0; c < columns; c++) {
         format_n(sizes[c], text, sizeof text);
         printf(" %12s", text);
@@ -470,7 +526,7 @@ static void print_table(const struct bench *bench, int head)
         if (seen)
             continue;
         format_line(bench, point, text, sizeof text);
-        printf("%-22s", text);
+        printf("%-*s", width, text);
         for (int c = 0; c < columns; c++) {
             format_cell(bench, point, sizes[c], text, sizeof text);
             printf(" %12s", text);
@@ -480,10 +536,41 @@ static void print_table(const struct bench *bench, int head)
     putchar('\n');
 }
 
+/* How many rows have which flag; that a device is simulated stands in the name of the run already. */
+static void print_flags(const struct bench *bench)
+{
+    struct {
+        char name[sizeof bench->rows->flags];
+        int rows;
+    } flags[16];
+    int count = 0;
+    for (int i = 0; i < bench->count; i++) {
+        char text[sizeof bench->rows->flags], *rest;
+        snprintf(text, sizeof text, "%s", bench->rows[i].flags);
+        for (char *flag = strtok_r(text, "+", &rest); flag; flag = strtok_r(NULL, "+", &rest)) {
+            int at = 0;
+            while (at < count && strcmp(flags[at].name, flag) != 0)
+                at++;
+            if (!strcmp(flag, "simulated") || at == sizeof flags / sizeof *flags)
+                continue;
+            if (at == count) {
+                snprintf(flags[at].name, sizeof flags[at].name, "%s", flag);
+                flags[at].rows = 0;
+                count++;
+            }
+            flags[at].rows++;
+        }
+    }
+    for (int i = 0; i < count; i++)
+        printf("%s%d row%s %s", i ? ", " : "flags: ", flags[i].rows, flags[i].rows == 1 ? "" : "s", flags[i].name);
+    if (count)
+        printf("; `scanbench help timing` explains them\n\n");
+}
+
 static void print_tables(const struct bench *bench)
 {
     bool scans = false;
-    int unstable = 0;
+    int unstable = 0, width = widest_line(bench);
     for (int i = 0; i < bench->count; i++)
         scans = scans || bench->points[i].kind != COPY;
     for (int i = 0; i < bench->count; i++) {
@@ -493,7 +580,7 @@ static void print_tables(const struct bench *bench)
             seen = point->kind == bench->points[j].kind && point->type == bench->points[j].type &&
                    point->op == bench->points[j].op;
         if (!seen)
-            print_table(bench, i);
+            print_table(bench, i, width);
         unstable += bench->rows[i].status == STATUS_UNSTABLE;
     }
     if (unstable)
@@ -523,6 +610,7 @@ static int finish(struct bench *bench)
         return EXIT_WRONG;
     }
     print_tables(bench);
+    print_flags(bench);
     fflush(stdout);
     if (crossings_print(bench->folder, stdout))
         failures++;
@@ -569,10 +657,12 @@ static struct supervision supervision_of(struct bench *bench)
                 .min_samples = settings->min_samples,
                 .max_samples = settings->max_samples,
                 .budget_s = settings->budget_s,
+                .span_s = settings->budget_s / 2,
                 .without_gate = settings->no_gate,
                 .keep_samples = settings->samples},
         .point_limit_s = settings->limit_s > 0 ? settings->limit_s : default_limit_s(settings),
         .skip = bench->done,
+        .on_open = on_open,
         .on_hello = on_hello,
         .on_start = on_start,
         .on_samples = on_samples,
@@ -621,7 +711,7 @@ static int measure(struct bench *bench)
 static void on_profile_hello(void *arg, const struct worker_hello *hello)
 {
     struct bench *bench = arg;
-    if (hello->error || (bench->settings->device_given && !hello->properties.name[0])) {
+    if (device_missing(bench->settings, hello)) {
         bench->no_device = bench->stop = true;
         fprintf(stderr, "scanbench: %s\n", hello->why);
     }
@@ -651,6 +741,7 @@ static int profile(struct bench *bench)
     struct supervision supervision = supervision_of(bench);
     int failures = 0;
     supervision.profile = true;
+    supervision.on_open = NULL;
     supervision.on_hello = on_profile_hello;
     supervision.on_start = on_profile_start;
     supervision.on_samples = NULL;
@@ -768,13 +859,38 @@ static int carry_out(struct bench *bench)
     return measure(bench);
 }
 
+/* Ctrl-C, kill and a closed terminal: none ends this process but where the supervisor waits for a row. */
+static void hold_signals(sigset_t *held, sigset_t *before)
+{
+    sigemptyset(held);
+    sigaddset(held, SIGINT);
+    sigaddset(held, SIGTERM);
+    sigaddset(held, SIGHUP);
+    sigprocmask(SIG_BLOCK, held, before);
+}
+
+/* One that came while files were completed has nothing left to end. */
+static void drop_signals(const sigset_t *held, const sigset_t *before)
+{
+    struct timespec at_once = {0};
+    while (sigtimedwait(held, NULL, &at_once) > 0)
+        continue;
+    sigprocmask(SIG_SETMASK, before, NULL);
+}
+
 static int bench(struct settings *settings)
 {
     struct bench bench = {.file = {.fd = -1}, .neighbours = {.fd = -1}, .claim = {.fd = -1}};
+    sigset_t held, before;
+    bool runs = !settings->dry_run;
     static struct resume resume;
     struct settings resumed;
     struct point *points = NULL;
     int code = check_options(settings);
+    if (runs) {
+        hold_signals(&held, &before);
+        signal(SIGPIPE, SIG_IGN); /* whoever reads along may go: rows are for the file */
+    }
     if (!code && settings->resume) {
         bench.resume = &resume;
         code = resume_open(&resume, settings, &resumed);
@@ -795,6 +911,8 @@ static int bench(struct settings *settings)
     free(bench.crowded);
     free(bench.expected_s);
     free(points);
+    if (runs)
+        drop_signals(&held, &before);
     return code;
 }
 
