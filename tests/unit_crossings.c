@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FIRST = 10, LAST = 24, SIZES = LAST - FIRST + 1 };
 
@@ -201,12 +202,58 @@ static void hold_the_truth(int samples, const char *name)
     report(name, right >= PAIRS * 95 / 100 ? NULL : why);
 }
 
+/* A run of serial, hillis_steele and blelloch at 2^10..2^14, warm and cold, is told of on both clocks. Device: blelloch
+ * is faster throughout; host: hillis_steele is, up to 2^12. */
+static void end_of_a_run(void)
+{
+    static const char wanted[] =
+        "exclusive scan of i32, sum; clock of the device (host algorithms: the host's); stream launch, warm cache:\n"
+        "  serial is faster than hillis_steele at every n from 2^10 to 2^14\n"
+        "  serial is faster than blelloch at every n from 2^10 to 2^14\n"
+        "  blelloch is faster than hillis_steele at 4 of 5 sizes from 2^10 to 2^14, slower at none\n"
+        "exclusive scan of i32, sum; clock of the device; stream launch, cold cache:\n"
+        "  blelloch is faster than hillis_steele at 4 of 5 sizes from 2^10 to 2^14, slower at none\n"
+        "on the device's clock no algorithm of this run overtakes another\n"
+        "on the host's clock (from the call to the end) 2 more: see crossovers.csv, or scanbench crossover ";
+    char path[] = "/tmp/scanbench-crossings-XXXXXX", told[4096] = "";
+    int fd = mkstemp(path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL, *out = tmpfile();
+    if (!file || !out) {
+        report("end-of-a-run", "no temporary file");
+        return;
+    }
+    fputs(
+        "schema,run,machine,device,algorithm,kind,type,op,n,threads,launch,cache,status,samples,device_min_s,device_q1_"
+        "s,"
+        "device_median_s,device_q3_s,device_max_s,device_ci_lo_s,device_ci_hi_s,host_samples,host_min_s,host_median_s,"
+        "host_ci_lo_s,host_ci_hi_s\n",
+        file);
+    static const char *const names[] = {"serial", "hillis_steele", "blelloch"}, *const caches[] = {"warm", "cold"};
+    for (int c = 0; c < 2; c++)
+        for (int a = c; a < 3; a++)
+            for (int k = 10; k <= 14; k++) {
+                double device = a == 0 ? 1e-6 : a == 1 && k > 10 ? 3e-6 : 2e-6;
+                double host = a == 0 ? 1e-6 : a == 1 ? 4e-6 * (k - 9) : 14e-6;
+                fprintf(file, "1,r,m,%s,%s,exclusive,i32,sum,%d,,stream,%s,ok,30,,,%g,,,%g,%g,30,,%g,%g,%g\n",
+                        a ? "cuda" : "host", names[a], 1 << k, caches[c], device, device * 0.99, device * 1.01, host,
+                        host * 0.99, host * 1.01);
+            }
+    fclose(file);
+    int failed = crossings_print(path, out);
+    rewind(out);
+    told[fread(told, 1, sizeof told - 1, out)] = '\0';
+    fclose(out);
+    unlink(path);
+    report("end-of-a-run", failed || strncmp(told, wanted, sizeof wanted - 1) != 0 ? told : NULL);
+}
+
 int main(void)
 {
     always_and_tie();
     one();
     several();
     without_interval();
+    end_of_a_run();
     hold_the_truth(30, "interval-holds-the-truth-30-samples");
     hold_the_truth(5, "interval-holds-the-truth-5-samples");
     return failures != 0;
