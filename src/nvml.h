@@ -25,8 +25,9 @@ struct gpu_state {
 /* Asks about the GPU or MIG slice with this UUID ("GPU-...", "MIG-..."). A slice has processes of its own; the rest is
  * that of the GPU it is cut from. The library is opened and closed in a child process, and never needed at build time.
  *
- * False where there is no library, no driver, no such GPU or no answer within two seconds: everything is unknown then. What this driver's library has
- * no function for stays unknown alone. Prints nothing. May take some 10 ms: not for the inside of a measurement. */
+ * False where there is no library, no driver, no such GPU or no answer within two seconds: everything is unknown then.
+ * What this driver's library has no function for stays unknown alone. Prints nothing. May take some 10 ms: not for the
+ * inside of a measurement. */
 bool nvml_read(const char *uuid, struct gpu_state *state);
 
 #endif

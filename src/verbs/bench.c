@@ -1,195 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* bench: times every point of a plan, row by row into a new folder, and ends with a table. */
+#include "verbs/bench.h"
 #include "crossings.h"
 #include "csv.h"
 #include "device/counts.h"
 #include "forecast.h"
-#include "machine.h"
-#include "neighbours.h"
-#include "progress.h"
 #include "registry.h"
-#include "resume.h"
-#include "supervisor.h"
 #include "timer.h"
 #include "verbs/verbs.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TABLE_SIZES = 5 };
-static const double LOOK_AGAIN_S = 5; /* between two questions to NVML while points are timed */
-
-/* One run of bench, as its callbacks see it. */
-struct bench {
-    const struct settings *settings;
-    const struct point *points;
-    int count;
-    struct row *rows; /* of the points done */
-    bool *done;
-    bool *crowded;            /* points during whose turns somebody else was on the device */
-    int done_count, measured; /* with those of an earlier session; of this one */
-    bool sizes_given;         /* by the user: memory that does not suffice is then a failure */
-    bool stop;                /* nothing more can be written */
-    bool no_device, refused;
-    bool disk_failed;
-    bool met_early;      /* somebody else was on the device while overheads were measured */
-    bool neighbour_told; /* somebody else is on the device, and the user knows */
-    time_t started;
-    struct machine machine;
-    char slug[64], run[40], folder[4096];
-    struct csv_file file;
-    struct progress progress;
-    struct neighbours neighbours;
-    struct claim claim;
-    struct resume *resume;   /* NULL: a run of its own */
-    bool modes, block_sizes; /* is there more than one launch or cache mode, and more than one block size? */
-    double looked_s;
-    double *expected_s, expected_done_s, expected_all_s; /* of each point; of those done and of all of this session */
-};
-
-/* ---- words */
-
-static void format_n(uint64_t n, char *text, size_t size)
-{
-    if (n >= 1024 && (n & (n - 1)) == 0)
-        snprintf(text, size, "2^%d", log2_ceil(n));
-    else
-        snprintf(text, size, "%" PRIu64, n);
-}
-
-/* Three digits and the unit that keeps them before the point: "1.23 us". */
-static void format_seconds(double seconds, char *text, size_t size)
-{
-    static const struct {
-        double unit;
-        const char *name;
-    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-    size_t i = 0;
-    while (i < 3 && seconds < 0.9995 * units[i].unit)
-        i++;
-    double value = seconds / units[i].unit;
-    snprintf(text, size, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[i].name);
-}
-
-static void format_count(uint64_t count, char *text, size_t size)
-{
-    if (count == UNKNOWN)
-        snprintf(text, size, "unknown");
-    else
-        snprintf(text, size, "%" PRIu64, count);
-}
-
-static void describe(const struct point *point, char *text, size_t size)
-{
-    char n[32];
-    format_n(point->n, n, sizeof n);
-    int used = snprintf(text, size, "%s %s %s %s n=%s", point->algorithm->name, kind_name(point->kind),
-                        type_name(point->type), op_name(point->op), n);
-    if (used >= 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, "%s%s", point->launch == LAUNCH_GRAPH ? " graph" : "",
-                 point->cache == CACHE_COLD ? " cold" : "");
-}
-
-/* "3.1 s", "2 min 05 s": to be read, not to be computed with. */
-static void format_duration(double seconds, char *text, size_t size)
-{
-    long whole = (long)(seconds + 0.5);
-    if (seconds < 10)
-        snprintf(text, size, "%.1f s", seconds);
-    else if (whole < 120)
-        snprintf(text, size, "%ld s", whole);
-    else if (whole < 7200)
-        snprintf(text, size, "%ld min %02ld s", whole / 60, whole % 60);
-    else
-        snprintf(text, size, "%ld h %02ld min", whole / 3600, whole / 60 % 60);
-}
-
-/* For a shell: in quotes where it has to be. */
-static void format_path(const char *path, char *text, size_t size)
-{
-    bool plain = !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@")];
-    snprintf(text, size, plain ? "%s" : "'%s'", path);
-}
-
-/* ---- the plan, shown and not carried out */
-
-/* NULL, or why there would be no number. */
-static const char *unsupported(const struct point *point, struct problem *problem)
-{
-    const char *reason = point_unavailable(point);
-    point_problem(point, problem);
-    return reason || !point->algorithm->refuse ? reason : point->algorithm->refuse(problem);
-}
-
-/* `done`: points that have their row already. */
-static int show_plan(const struct bench *bench)
-{
-    const struct settings *settings = bench->settings;
-    int measured = 0, unable = 0, unable_left = 0;
-    uint64_t largest = 0;
-    bool all_known = true, *left_out = calloc((size_t)bench->count + 1, sizeof *left_out);
-    if (!left_out)
-        abort();
-    printf("%-16s %-9s %-4s %-6s %12s %7s %6s %5s %9s %14s %12s\n", "algorithm", "kind", "type", "op", "n", "threads",
-           "launch", "cache", "launches", "additions", "memory MiB");
-    for (int i = 0; i < bench->count; i++) {
-        const struct point *point = &bench->points[i];
-        struct problem problem;
-        const char *reason = unsupported(point, &problem);
-        char threads[16] = "-", launches[24], additions[24], memory[24] = "unknown";
-        left_out[i] = reason || bench->done[i];
-        unable += reason != NULL;
-        if (bench->done[i])
-            continue;
-        unable_left += reason != NULL;
-        if (point->threads)
-            snprintf(threads, sizeof threads, "%d", point->threads);
-        printf("%-16s %-9s %-4s %-6s %12" PRIu64 " %7s %6s %5s ", point->algorithm->name, kind_name(point->kind),
-               type_name(point->type), op_name(point->op), point->n, threads, launch_mode_name(point->launch),
-               cache_state_name(point->cache));
-        if (reason) {
-            printf("unsupported: %s\n", reason);
-            continue;
-        }
-        struct cost cost = point_model(point);
-        format_count(cost.launches, launches, sizeof launches);
-        format_count(cost.additions, additions, sizeof additions);
-        measured++;
-        /* A vendor's library would have to be asked, and asking it opens the device. */
-        if (point->algorithm->runs_on == NVIDIA) {
-            all_known = false;
-        } else {
-            uint64_t bytes = point_memory_bytes(point);
-            snprintf(memory, sizeof memory, "%.1f", (double)bytes / (1 << 20));
-            if (bytes > largest)
-                largest = bytes;
-        }
-        printf("%9s %14s %12s\n", launches, additions, memory);
-    }
-    struct forecast forecast;
-    char budget[32], time[48];
-    forecast_plan(settings, bench->points, bench->count, left_out, &forecast, NULL);
-    free(left_out);
-    format_seconds(settings->budget_s, budget, sizeof budget);
-    format_duration(forecast.seconds, time, sizeof time);
-    printf("\n%d points, %d of them unsupported here\n", bench->count, unable);
-    if (bench->resume)
-        printf("%d rows stay, %d failed or interrupted and are measured again; %d points to measure, and %d rows to "
-               "write that are unsupported\n",
-               bench->resume->kept, bench->resume->replaced, measured, unable_left);
-    printf("memory of the largest: %.1f MiB%s\n", (double)largest / (1 << 20),
-           all_known ? "" : ", and an unknown workspace of the vendor's scan");
-    printf("samples a point: %d to %d, in %s\n", settings->min_samples, settings->max_samples, budget);
-    printf("about %s (assuming ", time);
-    if (forecast.known)
-        printf("run times as in %s for %d of the points, and ", forecast.run, forecast.known);
-    printf("%s)\n", forecast_assumptions());
-    return EXIT_RIGHT;
-}
 
 /* ---- what the supervisor tells */
 
@@ -202,72 +26,14 @@ static bool needs_device(const struct bench *bench)
     return false;
 }
 
-static void say(void *arg, const char *line)
+void bench_say(void *arg, const char *line)
 {
     struct bench *bench = arg;
     progress_note(&bench->progress, false, "scanbench: warning: %s", line);
 }
 
-static const char *another(const struct bench *bench, char *text, size_t size)
-{
-    long other = neighbours_other(&bench->neighbours);
-    if (other > 0)
-        snprintf(text, size, "another scanbench (process %ld)", other);
-    else
-        snprintf(text, size, "another scanbench");
-    return text;
-}
-
-/* Is somebody else on the device? Remembered for the points that are timed meanwhile. */
-static bool look_around(struct bench *bench)
-{
-    double now = timer_now_s();
-    char line[200], who[60];
-    if (now - bench->looked_s > LOOK_AGAIN_S) {
-        machine_look_again(&bench->machine);
-        bench->looked_s = now;
-    }
-    bool neighbour = neighbours_other(&bench->neighbours) != 0, crowded = bench->machine.state.other_processes > 0;
-    if ((neighbour || crowded) && !bench->neighbour_told) {
-        snprintf(line, sizeof line, "%s now %s this %s: rows timed meanwhile are flagged device-busy",
-                 neighbour ? another(bench, who, sizeof who) : "another process",
-                 neighbour ? "measures on" : "computes on", neighbour ? "device" : "GPU");
-        say(bench, line);
-        bench->neighbour_told = true;
-    }
-    return neighbour || crowded;
-}
-
-/* A real device is shared with others; the clock of a simulated one is its own. */
-static void enter(struct bench *bench, const struct device_properties *device)
-{
-    if (!device->simulated && bench->neighbours.fd < 0)
-        neighbours_enter(&bench->neighbours, NEIGHBOURS_PLACE, device->uuid[0] ? device->uuid : device_kind());
-}
-
-/* Before anything is measured: others that begin now see this run, and those that are there are in its overheads. */
-static void on_open(void *arg, const struct worker_hello *hello)
-{
-    struct bench *bench = arg;
-    enter(bench, &hello->properties);
-    bench->met_early = neighbours_other(&bench->neighbours) != 0;
-}
-
-static void meet_neighbours(struct bench *bench)
-{
-    char line[200], who[60];
-    enter(bench, &bench->machine.device);
-    bool there = neighbours_other(&bench->neighbours) != 0;
-    if (!there && !bench->met_early)
-        return;
-    snprintf(line, sizeof line, "%s %s on this device: times%s are not its own", another(bench, who, sizeof who),
-             there ? "measures" : "measured", bench->met_early ? ", and the overheads in machine.csv," : "");
-    say(bench, line);
-    bench->neighbour_told |= there;
-}
-
 /* Host algorithms do without a device, but not where one was asked for: by its number, or to be simulated. */
-static bool device_missing(const struct settings *settings, const struct worker_hello *hello)
+bool bench_device_missing(const struct settings *settings, const struct worker_hello *hello)
 {
     return hello->error || (settings->device_given && !hello->properties.name[0]) ||
            (settings->device_options.simulate && !hello->properties.simulated);
@@ -295,7 +61,7 @@ static void on_hello(void *arg, const struct worker_hello *hello)
 {
     struct bench *bench = arg;
     const struct settings *settings = bench->settings;
-    if (device_missing(settings, hello)) {
+    if (bench_device_missing(settings, hello)) {
         bench->no_device = bench->stop = true;
         progress_wipe(&bench->progress);
         fprintf(stderr, "scanbench: %s\n", hello->why);
@@ -323,18 +89,18 @@ static void on_hello(void *arg, const struct worker_hello *hello)
     progress_note(&bench->progress, false, "scanbench: %d points on %s, %s %s", bench->count - bench->done_count,
                   hello->properties.name[0] ? hello->properties.name : bench->machine.host_cpu,
                   bench->resume ? "the rest of" : "into", bench->folder);
-    machine_warn(&bench->machine, say, bench);
+    machine_warn(&bench->machine, bench_say, bench);
     bench->neighbour_told |= bench->machine.state.other_processes > 0;
-    meet_neighbours(bench);
+    bench_meet_neighbours(bench);
 }
 
 static void on_start(void *arg, int index)
 {
     struct bench *bench = arg;
     char point[160];
-    describe(&bench->points[index], point, sizeof point);
+    bench_describe(&bench->points[index], point, sizeof point);
     progress_point(&bench->progress, bench->measured, "%s", point);
-    bench->crowded[index] |= look_around(bench);
+    bench->crowded[index] |= bench_has_company(bench);
 }
 
 static void on_samples(void *arg, int index, const struct sample *samples, int count)
@@ -344,7 +110,7 @@ static void on_samples(void *arg, int index, const struct sample *samples, int c
         bench->stop = bench->disk_failed = true;
 }
 
-static bool is_failure(const struct bench *bench, const struct row *row)
+bool bench_is_failure(const struct bench *bench, const struct row *row)
 {
     switch (row->status) {
     case STATUS_OK:
@@ -372,9 +138,9 @@ static void tell(struct bench *bench, int index)
     char point[160];
     if (csv_has_time(row) || row->status == STATUS_INTERRUPTED)
         return;
-    describe(&bench->points[index], point, sizeof point);
+    bench_describe(&bench->points[index], point, sizeof point);
     if (row->status != STATUS_UNSUPPORTED)
-        progress_note(&bench->progress, is_failure(bench, row), "%s: %s: %s", status_name(row->status), point,
+        progress_note(&bench->progress, bench_is_failure(bench, row), "%s: %s: %s", status_name(row->status), point,
                       row->message[0] ? row->message : row->detail);
     else if (!already_told(bench, index))
         progress_note(&bench->progress, false, "unsupported: %s: %s", bench->points[index].algorithm->name,
@@ -391,7 +157,7 @@ static void add_flags(struct bench *bench, int index, struct row *row)
         row_flag(row, "clock-unlocked");
     if (on_device && csv_has_time(row) && machine_clock_low(&bench->machine))
         row_flag(row, "clock-low");
-    if (csv_has_time(row) && (bench->crowded[index] || look_around(bench)))
+    if (csv_has_time(row) && (bench->crowded[index] || bench_has_company(bench)))
         row_flag(row, "device-busy");
     if (bench->resume)
         row_flag(row, "resumed");
@@ -443,151 +209,6 @@ static double copy_ceiling(const struct bench *bench)
     return best;
 }
 
-static bool same_line(const struct point *a, const struct point *b)
-{
-    return a->algorithm == b->algorithm && a->threads == b->threads && a->kind == b->kind && a->type == b->type &&
-           a->op == b->op && a->launch == b->launch && a->cache == b->cache;
-}
-
-/* Is the point shown in the table of `head`: the same kind, type and operator, or a copy of its type? */
-static bool in_table(const struct point *head, const struct point *point)
-{
-    return point->type == head->type && (point->kind == COPY || (point->kind == head->kind && point->op == head->op));
-}
-
-static void format_cell(const struct bench *bench, const struct point *line, uint64_t n, char *cell, size_t size)
-{
-    snprintf(cell, size, "-");
-    for (int i = 0; i < bench->count; i++) {
-        const struct row *row = &bench->rows[i];
-        if (!bench->done[i] || bench->points[i].n != n || !same_line(line, &bench->points[i]))
-            continue;
-        if (csv_has_time(row)) {
-            char time[32];
-            format_seconds(row->device.median, time, sizeof time);
-            snprintf(cell, size, "%s%s", row->status == STATUS_OK ? "" : "~", time);
-        } else if (row->status != STATUS_UNSUPPORTED) {
-            snprintf(cell, size, "%s", status_name(row->status));
-        }
-        return;
-    }
-}
-
-/* What tells the line from others of the table: its algorithm, and what there is more than one of. */
-static void format_line(const struct bench *bench, const struct point *point, char *text, size_t size)
-{
-    char threads[16] = "";
-    if (point->threads && bench->block_sizes)
-        snprintf(threads, sizeof threads, "/%d", point->threads);
-    bool modes = bench->modes && point->algorithm->runs_on != HOST;
-    snprintf(text, size, "%s%s%s%s", point->algorithm->name, threads,
-             !modes                          ? ""
-             : point->launch == LAUNCH_GRAPH ? " graph"
-                                             : " stream",
-             !modes                       ? ""
-             : point->cache == CACHE_COLD ? " cold"
-                                          : "");
-}
-
-static int widest_line(const struct bench *bench)
-{
-    char text[64];
-    size_t widest = 0;
-    for (int i = 0; i < bench->count; i++) {
-        format_line(bench, &bench->points[i], text, sizeof text);
-        if (strlen(text) > widest)
-            widest = strlen(text);
-    }
-    return (int)widest;
-}
-
-static void print_table(const struct bench *bench, int head, int width)
-{
-    const struct point *first = &bench->points[head];
-    const struct settings *settings = bench->settings;
-    int columns = settings->size_count < TABLE_SIZES ? settings->size_count : TABLE_SIZES;
-    uint64_t sizes[TABLE_SIZES];
-    char text[64];
-
-    for (int c = 0; c < columns; c++)
-        sizes[c] = settings->sizes[columns > 1 ? c * (settings->size_count - 1) / (columns - 1) : 0];
-    printf("%s %s %s, median of the device time (of the host's for a host algorithm)\n%-*s", kind_name(first->kind),
-           type_name(first->type), op_name(first->op), width, "n");
-    for (int c = 0; c < columns; c++) {
-        format_n(sizes[c], text, sizeof text);
-        printf(" %12s", text);
-    }
-    putchar('\n');
-    for (int i = 0; i < bench->count; i++) {
-        const struct point *point = &bench->points[i];
-        bool seen = !in_table(first, point);
-        for (int j = 0; j < i && !seen; j++)
-            seen = same_line(point, &bench->points[j]);
-        if (seen)
-            continue;
-        format_line(bench, point, text, sizeof text);
-        printf("%-*s", width, text);
-        for (int c = 0; c < columns; c++) {
-            format_cell(bench, point, sizes[c], text, sizeof text);
-            printf(" %12s", text);
-        }
-        putchar('\n');
-    }
-    putchar('\n');
-}
-
-/* How many rows have which flag; that a device is simulated stands in the name of the run already. */
-static void print_flags(const struct bench *bench)
-{
-    struct {
-        char name[sizeof bench->rows->flags];
-        int rows;
-    } flags[16];
-    int count = 0;
-    for (int i = 0; i < bench->count; i++) {
-        char text[sizeof bench->rows->flags], *rest;
-        snprintf(text, sizeof text, "%s", bench->rows[i].flags);
-        for (char *flag = strtok_r(text, "+", &rest); flag; flag = strtok_r(NULL, "+", &rest)) {
-            int at = 0;
-            while (at < count && strcmp(flags[at].name, flag) != 0)
-                at++;
-            if (!strcmp(flag, "simulated") || at == sizeof flags / sizeof *flags)
-                continue;
-            if (at == count) {
-                snprintf(flags[at].name, sizeof flags[at].name, "%s", flag);
-                flags[at].rows = 0;
-                count++;
-            }
-            flags[at].rows++;
-        }
-    }
-    for (int i = 0; i < count; i++)
-        printf("%s%d row%s %s", i ? ", " : "flags: ", flags[i].rows, flags[i].rows == 1 ? "" : "s", flags[i].name);
-    if (count)
-        printf("; `scanbench help timing` explains them\n\n");
-}
-
-static void print_tables(const struct bench *bench)
-{
-    bool scans = false;
-    int unstable = 0, width = widest_line(bench);
-    for (int i = 0; i < bench->count; i++)
-        scans = scans || bench->points[i].kind != COPY;
-    for (int i = 0; i < bench->count; i++) {
-        const struct point *point = &bench->points[i];
-        bool seen = scans && point->kind == COPY; /* copies stand in the tables of the scans */
-        for (int j = 0; j < i && !seen; j++)
-            seen = point->kind == bench->points[j].kind && point->type == bench->points[j].type &&
-                   point->op == bench->points[j].op;
-        if (!seen)
-            print_table(bench, i, width);
-        unstable += bench->rows[i].status == STATUS_UNSTABLE;
-    }
-    if (unstable)
-        printf("~ %d of %d rows are unstable: a limit on samples or time came before a median within 1 %%\n\n",
-               unstable, bench->count);
-}
-
 /* results.csv comes last: where it is there, the run is complete. */
 static int complete(struct bench *bench)
 {
@@ -609,14 +230,13 @@ static int finish(struct bench *bench)
         csv_abandon(&bench->file);
         return EXIT_WRONG;
     }
-    print_tables(bench);
-    print_flags(bench);
+    bench_print_tables(bench);
     fflush(stdout);
     if (crossings_print(bench->folder, stdout))
         failures++;
     printf("\nwritten:\n%s/results.csv\n%s/machine.csv\n", bench->folder, bench->folder);
     for (int i = 0; i < bench->count; i++)
-        failures += is_failure(bench, &bench->rows[i]);
+        failures += bench_is_failure(bench, &bench->rows[i]);
     return failures ? EXIT_WRONG : EXIT_RIGHT;
 }
 
@@ -626,6 +246,13 @@ static double default_limit_s(const struct settings *settings)
 {
     double per_element = strcmp(device_kind(), "cpu") ? 2e-7 : 2e-6;
     return 60 + 2 * settings->budget_s + per_element * (double)settings->sizes[settings->size_count - 1];
+}
+
+/* For a shell: in quotes where it has to be. */
+static void format_path(const char *path, char *text, size_t size)
+{
+    bool plain = !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@")];
+    snprintf(text, size, plain ? "%s" : "'%s'", path);
 }
 
 /* What is there, and how to go on. */
@@ -644,7 +271,7 @@ static void tell_incomplete(const struct bench *bench)
             whole, bench->count, bench->folder, folder);
 }
 
-static struct supervision supervision_of(struct bench *bench)
+struct supervision bench_supervision(struct bench *bench)
 {
     const struct settings *settings = bench->settings;
     return (struct supervision){
@@ -662,7 +289,7 @@ static struct supervision supervision_of(struct bench *bench)
                 .keep_samples = settings->samples},
         .point_limit_s = settings->limit_s > 0 ? settings->limit_s : default_limit_s(settings),
         .skip = bench->done,
-        .on_open = on_open,
+        .on_open = bench_on_open,
         .on_hello = on_hello,
         .on_start = on_start,
         .on_samples = on_samples,
@@ -683,7 +310,7 @@ static int nothing_missing(struct bench *bench)
 
 static int measure(struct bench *bench)
 {
-    struct supervision supervision = supervision_of(bench);
+    struct supervision supervision = bench_supervision(bench);
     struct forecast forecast;
     forecast_plan(bench->settings, bench->points, bench->count, bench->done, &forecast, bench->expected_s);
     for (int i = 0; i < bench->count; i++)
@@ -704,54 +331,6 @@ static int measure(struct bench *bench)
         return bench->stop ? EXIT_WRONG : code;
     }
     return finish(bench);
-}
-
-/* ---- for a profiler */
-
-static void on_profile_hello(void *arg, const struct worker_hello *hello)
-{
-    struct bench *bench = arg;
-    if (device_missing(bench->settings, hello)) {
-        bench->no_device = bench->stop = true;
-        fprintf(stderr, "scanbench: %s\n", hello->why);
-    }
-}
-
-static void on_profile_start(void *arg, int index)
-{
-    (void)arg, (void)index;
-}
-
-static void on_profile_row(void *arg, int index, const struct row *row)
-{
-    struct bench *bench = arg;
-    char point[160];
-    bench->rows[index] = *row;
-    bench->done[index] = true;
-    describe(&bench->points[index], point, sizeof point);
-    printf("%s: %s%s%s\n", point, status_name(row->status), row->status == STATUS_OK ? "" : ": ",
-           row->status == STATUS_OK ? ""
-           : row->message[0]        ? row->message
-                                    : row->detail);
-    fflush(stdout);
-}
-
-static int profile(struct bench *bench)
-{
-    struct supervision supervision = supervision_of(bench);
-    int failures = 0;
-    supervision.profile = true;
-    supervision.on_open = NULL;
-    supervision.on_hello = on_profile_hello;
-    supervision.on_start = on_profile_start;
-    supervision.on_samples = NULL;
-    supervision.on_row = on_profile_row;
-    int code = supervise(&supervision);
-    if (bench->no_device)
-        return EXIT_NO_DEVICE;
-    for (int i = 0; i < bench->count; i++)
-        failures += bench->done[i] && is_failure(bench, &bench->rows[i]);
-    return code ? code : failures ? EXIT_WRONG : EXIT_RIGHT;
 }
 
 /* ---- what is refused before anything runs */
@@ -849,9 +428,9 @@ static int carry_out(struct bench *bench)
         bench->machine.overheads.copy_gb_per_s = atof(machine_record_field(&resume->record, "copy_gb_per_s"));
     }
     if (bench->settings->dry_run)
-        return show_plan(bench);
+        return bench_show_plan(bench);
     if (bench->settings->profile)
-        return profile(bench);
+        return bench_profile(bench);
     if (resume && bench->done_count == bench->count)
         return nothing_missing(bench);
     if (!resume && csv_folder_writable(bench->settings->output))
