@@ -35,7 +35,8 @@ struct results {
  * Lines end in LF or in CR LF.
  * 0, or -1 and one line in `why` with file, line and what to do: missing or unknown columns, another schema, a torn
  * last line, a wrong number of fields, text where a number belongs, a status that nobody knows, a time that is not
- * above zero or out of order, a row that is there twice, rows of two runs. A file with a header only is right and has no rows. */
+ * above zero or out of order, a row that is there twice, rows of two runs. A file with a header only is right and has
+ * no rows. */
 int results_read(const char *path, struct results *results, char *why, size_t size);
 void results_free(struct results *results);
 

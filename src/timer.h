@@ -20,9 +20,9 @@
  * Stopping: after min_samples samples, and whenever their number has grown by a third (30, 40, 53, 71, ...), the
  * rank-based 95 % interval of the median is looked at. Half as wide as 1 % of the median, or less, is `ok`, and enough
  * where the samples span options->span_s of wall time, so that it is not the median of a lucky moment. At max_samples,
- * or when the next sample would not fit in the budget, what the last look said stands: `ok` or `unstable`; where
- * samples had to be discarded up to the cap: `throttled`. The status is the device clock's; the host clock stops by the
- * same rule and shows its interval.
+ * or when the next sample would not fit in the budget, what the last look said stands: `ok` or `unstable`. Where
+ * samples of either clock had to be discarded up to the cap, it is `throttled`. Otherwise the status is the device
+ * clock's; the host clock stops by the same rule and shows its interval.
  *
  * The budget is wall time of all turns of a point; the device clock may use six tenths of it. It wins over min_samples,
  * but each clock takes one sample at least: a point whose single run outlasts the budget costs three runs. What a gate
