@@ -91,10 +91,13 @@ int bench_show_plan(const struct bench *bench)
     bench_format_seconds(settings->budget_s, budget, sizeof budget);
     format_duration(forecast.seconds, time, sizeof time);
     printf("\n%d points, %d of them unsupported here\n", bench->count, unable);
-    if (bench->resume)
-        printf("%d rows stay, %d failed or interrupted and are measured again; %d points to measure, and %d rows to "
-               "write that are unsupported\n",
-               bench->resume->kept, bench->resume->replaced, measured, unable_left);
+    if (bench->resume) {
+        printf("%d rows stay, %d failed or interrupted and are measured again; %d points to measure",
+               bench->resume->kept, bench->resume->replaced, measured);
+        if (unable_left)
+            printf(", %d more are unsupported", unable_left);
+        putchar('\n');
+    }
     printf("memory of the largest: %.1f MiB%s\n", (double)largest / (1 << 20),
            all_known ? "" : ", and an unknown workspace of the vendor's scan");
     printf("samples a point: %d to %d, in %s\n", settings->min_samples, settings->max_samples, budget);
