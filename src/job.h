@@ -44,7 +44,7 @@ struct row {
     char detail[96];    /* slug [a-z0-9._-]*; "" if none */
     char message[500];  /* one line for people; not in the CSV */
     char further[1000]; /* what else is wrong with the point, each a line with its LF, as many as fit */
-    char flags[96];     /* slugs joined by '+' */
+    char flags[160];    /* slugs joined by '+' */
     double max_rel_err; /* floats */
     int discarded, repeats;
     struct summary device; /* seconds; on a host row the host clock */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "timer.h"
 
+#include "core_clock.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@ static const double DEVICE_SHARE = 0.6;             /* of the budget; the rest i
 static const double WARM_UP_SHARE = 0.1;
 static const double THROTTLED_BELOW = 0.75; /* of the SM clock that is to be held */
 static const double CLOCK_MOVED = 0.02;
+static const double SLOW_CORE = 0.9;     /* of the best clock that a core has had */
 static const double FAR_ABOVE_MIN = 1.3; /* median over minimum: something else ran as well, or there are two speeds */
 static const double RECOVERY_S = 0.05;   /* for a throttled GPU to cool down */
 static const int DISCARD_SHARE = 2;      /* most samples discarded, as a multiple of min_samples */
@@ -47,7 +50,9 @@ struct timing {
     int repeats;
     struct device_event *start, *end;
     double resolution_s;
-    double sm_clock_mhz; /* that is to be held; 0: unknown */
+    double sm_clock_mhz;   /* that is to be held; 0: unknown */
+    double core_clock_sum; /* of a host algorithm, or of the CPU device: read at both ends of every turn */
+    int core_clock_readings;
     double sm_clock_sum;
     int sm_clock_turns;
     struct series device, host;
@@ -221,6 +226,14 @@ static void look(struct timing *t, struct series *series, double now)
     series->look = timer_next_look(series->count);
 }
 
+static void read_core_clock(struct timing *t)
+{
+    if (t->launched)
+        return;
+    t->core_clock_sum += core_clock_mhz();
+    t->core_clock_readings++;
+}
+
 /* A few samples of one clock, no more than up to the next look, and none that would not fit in `left_s` of wall time;
  * one at least where the clock has none yet. */
 static void take_samples(struct timing *t, struct series *series, sampler *sample, bool of_host, double left_s)
@@ -228,6 +241,7 @@ static void take_samples(struct timing *t, struct series *series, sampler *sampl
     int before = series->count, kept_before = t->kept_count, taken = 0;
     double begun = device_clock_s(), lost_before = t->lost_s, spent = 0;
     bool over = false;
+    read_core_clock(t);
     if (!t->on_host) {
         device_sm_clock_mark(0);
         if (of_host)
@@ -254,6 +268,7 @@ static void take_samples(struct timing *t, struct series *series, sampler *sampl
         else
             series->values[series->count++] = seconds;
     }
+    read_core_clock(t);
     if (!t->on_host) {
         device_sm_clock_mark(1);
         device_synchronize();
@@ -357,6 +372,7 @@ struct timing *timing_begin(const struct subject *subject, const struct job_opti
         return NULL;
     }
     t->on_host = subject->algorithm->runs_on == HOST;
+    core_clock_best_mhz();
     if (!t->on_host) {
         struct device_properties properties;
         device_get_properties(&properties);
@@ -394,6 +410,8 @@ void timing_end(struct timing *t)
         row_flag(row, "near-resolution");
     if (t->launched && !t->gated)
         row_flag(row, "ungated");
+    if (t->core_clock_sum < SLOW_CORE * core_clock_best_mhz() * t->core_clock_readings)
+        row_flag(row, "slow-core");
     if (row->device.median > FAR_ABOVE_MIN * row->device.min && row->device.median > 10 * t->resolution_s)
         row_flag(row, "far-above-min");
     if (fabs(row->sm_clock_mhz - t->options->sm_clock_mhz) > CLOCK_MOVED * t->options->sm_clock_mhz &&

@@ -61,9 +61,10 @@ bool timing_turn(struct timing *timing);
 /* Fills of the row: device, host, discarded, repeats, sm_clock_mhz, flags and status (ok, unstable, throttled; error
  * with detail and message when the device reports one, and then no time). Flags: `near-resolution`, `ungated`,
  * `few-samples` (below min_samples), `far-above-min` (the median is more than 1.3 times the minimum), `clock-moved`
- * (the SM clock is more than 2 % off options->sm_clock_mhz). A host algorithm faster than 20 us runs `repeats` times a
- * sample, and its samples are divided by that. A device time below ten steps of the event clock gets the flag
- * `near-resolution`, and an interval of no step counts as one step. */
+ * (the SM clock is more than 2 % off options->sm_clock_mhz), `slow-core` (of a host algorithm or the CPU device: the
+ * core's clock, read at both ends of the turns, was below nine tenths of the best this process has seen). A host
+ * algorithm faster than 20 us runs `repeats` times a sample, and its samples are divided by that. A device time below
+ * ten steps of the event clock gets the flag `near-resolution`, and an interval of no step counts as one step. */
 void timing_end(struct timing *timing);
 
 /* After timing_end: the samples in the order in which they were taken, where options said keep_samples. */

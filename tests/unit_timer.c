@@ -101,13 +101,13 @@ static void test_device(void)
 {
     struct row row = measure(DEVICE, run_100us, 10, 1000, 2);
     report(about(row.device.median, 100e-6) && about(row.host.median, 100e-6) && row.device.samples >= 10 &&
-               row.host.samples >= 10 && row.repeats == 1 && !row.flags[0],
+               row.host.samples >= 10 && row.repeats == 1 && !strstr(row.flags, "near-resolution"),
            "two_clocks", &row);
     report(runs >= row.device.samples + row.host.samples + 1, "clocks_have_samples_of_their_own", &row);
     report(row.status == STATUS_OK && row.device.samples < 1000, "a_steady_time_is_ok", &row);
 
     row = measure(DEVICE, run_nothing, 10, 100, 1);
-    report(!strcmp(row.flags, "near-resolution") && row.device.min > 0, "near_resolution_is_flagged", &row);
+    report(strstr(row.flags, "near-resolution") && row.device.min > 0, "near_resolution_is_flagged", &row);
 }
 
 static void test_warm_up(void)
