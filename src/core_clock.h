@@ -4,7 +4,7 @@
 #define CORE_CLOCK_H
 
 /* Additions that wait for each other, one a cycle, over the time they take: MHz. It falls with the core's clock, and
- * where the core is shared with another thread or another virtual machine. The best of three tries of some 2 us. */
+ * with whatever else keeps the thread from a cycle each. The best of three tries of some 2 us. */
 double core_clock_mhz(void);
 
 /* The highest reading of this process so far; the first call spends some 20 ms on finding one. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The timer, on algorithms whose time is known because they wait for the clock. */
+#include "core_clock.h"
 #include "timer.h"
 
 #include <math.h>
@@ -145,6 +146,15 @@ static void test_looks(void)
            "looks_grow_by_a_third", &none);
 }
 
+/* No core of today is slower than 200 MHz or faster than 10 GHz, shared or not. */
+static void test_core_clock(void)
+{
+    struct row none = {.status = STATUS_OK};
+    double best = core_clock_best_mhz(), now = core_clock_mhz();
+    report(now > 200 && now < 10000 && best >= 200 && core_clock_best_mhz() >= now && core_clock_best_mhz() >= best,
+           "the_core_has_a_clock", &none);
+}
+
 int main(void)
 {
     char why[400];
@@ -154,6 +164,7 @@ int main(void)
         return 1;
     }
     test_looks();
+    test_core_clock();
     test_host();
     test_device();
     test_warm_up();
