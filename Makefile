@@ -46,6 +46,9 @@ HOST = $(wildcard src/*.c src/verbs/*.c)
 CPU_DEVICE = $(wildcard src/device/cpu/*.c src/device/cpu/*.cc)
 KERNELS = $(wildcard kernels/*.c kernels/*.cu)
 FAULTS = $(wildcard tests/faults/*.c tests/faults/*.cu)
+# Written by scripts: a mutant for each line of tests/mutants.list, and the tile shapes that scripts/tune tries.
+MUTANTS = $(patsubst %,build/mutants/kernels/%.cu,$(shell scripts/mutant))
+TUNED = $(wildcard build/tune/kernels/*.cu) kernels/copy.cu kernels/cub_scan.cu kernels/cub_scan_64.cu
 # Builds use every core, unless a parallel make already hands out jobs.
 IN_PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$$(nproc))
 objects = $(addprefix build/$(1)/,$(addsuffix .o,$(2)))
@@ -83,7 +86,7 @@ check: build ## verify every algorithm, kind, type and operator at every listed 
 
 test: ## everything that needs no GPU; ends with "N passed, N failed, N skipped"
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench build/faults/scanbench build/count/scanbench \
-		build/faults-count/scanbench
+		build/faults-count/scanbench build/mutants/scanbench build/mutants-count/scanbench
 	@tests/run $(ARGS)
 
 lint: ## formatting and static checks
@@ -118,6 +121,13 @@ build/cpu/registry.c build/count/registry.c build/$(CUDA)/registry.c: FORCE
 	$(call when-changed,scripts/registry $(KERNELS))
 build/faults/registry.c build/faults-count/registry.c: FORCE
 	$(call when-changed,scripts/registry $(FAULTS))
+build/mutants/registry.c build/mutants-count/registry.c: FORCE $(MUTANTS)
+	$(call when-changed,scripts/mutant >/dev/null && scripts/registry $(MUTANTS))
+build/tune-cpu/registry.c build/tune-$(CUDA)/registry.c: FORCE
+	$(call when-changed,scripts/registry $(TUNED))
+# Made anew each time, and left alone where nothing changes: a mutant follows its list, its kernel and that one's parts.
+build/mutants/kernels/%.cu: FORCE
+	@scripts/mutant $* $@
 build/count/flags: FORCE
 	$(call when-changed,echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS) $(COUNT) $(SEEN) $(AS_WRITTEN)')
 build/cpu/flags: FORCE
@@ -178,6 +188,18 @@ build/count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(KERNELS)) bu
 
 build/faults-count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(FAULTS)) build/faults-count/registry.o
 	$(CXX) $^ $(LIBS) -o $@
+
+build/mutants/scanbench: $(CPU_HOST_OBJECTS) $(call objects,cpu,$(MUTANTS)) build/mutants/registry.o
+	$(CXX) $^ $(LIBS) -o $@
+
+build/mutants-count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(MUTANTS)) build/mutants-count/registry.o
+	$(CXX) $^ $(LIBS) -o $@
+
+build/tune-cpu/scanbench: $(CPU_HOST_OBJECTS) $(call objects,cpu,$(TUNED)) build/tune-cpu/registry.o
+	$(CXX) $^ $(LIBS) -o $@
+
+build/tune-$(CUDA)/scanbench: $(call objects,$(CUDA),$(HOST) $(wildcard src/device/*.cu) $(TUNED)) build/tune-$(CUDA)/registry.o
+	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl -o $@
 
 build/$(CUDA)/scanbench: $(CUDA_OBJECTS)
 	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl -o $@
