@@ -56,6 +56,8 @@ struct cost {
     uint64_t launches;  /* kernels, memsets and device-to-device copies */
     uint64_t additions; /* applications of the operator, padding included, copies and swaps excluded */
     uint64_t steps;     /* additions on the longest chain */
+    /* By plain accesses, asynchronous copies among them. What atomic and volatile accesses move, status words and
+     * tickets, is left out: how often a word is looked at is a matter of timing. */
     uint64_t words_read, words_written;
 };
 

@@ -559,8 +559,63 @@ static __global__ void looks_back(int *out)
         count_lookback(blockIdx.x);
 }
 
+/* Every thread reads what one of the next block has written. */
+static __global__ void around_the_grid(int *cells, int *out)
+{
+    unsigned i = number(), n = gridDim.x * blockDim.x;
+    for (int round = 0; round < 2; round++) {
+        cells[i] = int(i) + round;
+        cooperative_groups::this_grid().sync();
+        out[i] = cells[(i + blockDim.x) % n];
+        cooperative_groups::this_grid().sync();
+    }
+}
+
+/* Plain words, words of other threads' flags, and 16 bytes at a time past the cache and by asynchronous copies. */
+static __global__ void plain_and_atomic(const int *in, int *out, int *flags, const uint4 *wide, uint4 *wide_out)
+{
+    SHARED(uint4, slots, 2 * 32);
+    unsigned i = number(), t = threadIdx.x;
+    out[i] = in[i];
+    atomicAdd(&flags[i], 1);
+    volatile int *flag = &flags[i];
+    *flag = *flag + 1;
+    cuda::atomic_ref<int, cuda::thread_scope_device> ref(flags[i]);
+    ref.store(ref.load(cuda::memory_order_relaxed), cuda::memory_order_relaxed);
+    __pipeline_memcpy_async(&slots[t], &wide[i], 16);
+    __pipeline_commit();
+    __pipeline_memcpy_async(&slots[32 + t], &wide[i], 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    uint4 v = slots[t], w = __ldcs(&wide[i]);
+    v.x += w.y + __ldcg(&wide[i]).z;
+    __pipeline_wait_prior(0);
+    v.x += slots[32 + t].x;
+    __stcs(&wide_out[i], v);
+}
+
 static void test_synchronisation()
 {
+    least_resident = 3;
+    counts("the barrier of the grid is one of each block",
+           {{"barriers", 3 * 4}, {"global_loads", 2 * 96}, {"global_stores", 4 * 96}, {"atomics", 0}, {"warp_ops", 0}},
+           [] { launch_cooperative(around_the_grid, 3, 32, unset<int>(96), unset<int>(96)); });
+    least_resident = 0;
+    counts("what atomic and volatile accesses move is counted, and told apart",
+           {{"bytes_read", 64 * (4 + 3 * 4 + 4 * 16)},
+            {"bytes_written", 64 * (4 + 3 * 4 + 16)},
+            {"atomic_bytes_read", 64 * 3 * 4},
+            {"atomic_bytes_written", 64 * 3 * 4},
+            {"global_loads", 64 * (1 + 3 + 4)},
+            {"global_stores", 64 * (1 + 3 + 1)},
+            {"shared_loads", 64 * 2},
+            {"shared_stores", 64 * 2},
+            {"bank_conflicts", 2 * 3}, /* of the last load, a word of every four */
+            {"atomics", 64 * 5}},
+           [] {
+               launch(plain_and_atomic, 2, 32, filled<int>(64), unset<int>(64), filled<int>(64), filled<uint4>(64),
+                      unset<uint4>(64));
+           });
     counts("tiles that were looked back at", {{"lookbacks", 7}, {"lookback_tiles", 21}, {"lookback_max", 6}},
            [] { launch(looks_back, 7, 32, unset<int>(224)); });
     counts("barriers of blocks, operations of warps", {{"barriers", 15}, {"warp_ops", 8 * 3 * 5}, {"atomics", 0}},

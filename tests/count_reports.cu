@@ -641,6 +641,61 @@ static void reported_once()
     result("600 launches with the same race, one report", why);
 }
 
+/* Global memory of all threads, shared memory of the block. */
+static __global__ void around_the_grid(int *cells, int *out, bool meets)
+{
+    SHARED(int, own, 32);
+    unsigned i = number(), n = gridDim.x * blockDim.x, t = threadIdx.x;
+    cells[i] = int(i);
+    own[t] = int(t);
+    if (meets)
+        cooperative_groups::this_grid().sync();
+    out[i] = cells[(i + n - 1) % n] + own[31 - t]; /* here: another's cell */
+    if (meets)
+        cooperative_groups::this_grid().sync();
+    cells[i] = 1; /* here: cell again */
+}
+
+/* One thread ends, the others go on. */
+static __global__ void one_ends(int *cells)
+{
+    if (number() == 40)
+        return;
+    cooperative_groups::this_grid().sync(); /* here: barrier of the grid */
+    cells[number()] = 1;
+}
+
+/* What a thread did wrong before it gave up is told. */
+static __global__ void strays_and_gives_up(int *cells)
+{
+    if (number() == 40) {
+        cells[-1] = 1; /* here: stray */
+        __trap();
+    }
+}
+
+static void test_grid()
+{
+    least_resident = 3;
+    quiet("the barrier of the grid orders all threads",
+          [] { launch_cooperative(around_the_grid, 3, 32, unset<int>(96), unset<int>(96), true); });
+    reports("without it",
+            {{"race-global", "another's cell"},
+             {"race-shared", "another's cell"},
+             {"race-global", "cell again"},
+             {"uninitialised", "another's cell", true}},
+            [] { launch_cooperative(around_the_grid, 3, 32, unset<int>(96), unset<int>(96), false); });
+    reports("a thread has ended before the barrier of the grid", {{"thread-ended", "barrier of the grid"}},
+            [] { launch_cooperative(one_ends, 3, 32, unset<int>(96)); });
+    least_resident = 0;
+    reports("a stray before a thread gives up", {{"out-of-bounds", "stray"}},
+            [] { launch(strays_and_gives_up, 3, 32, unset<int>(96)); });
+    result("and the launch has failed",
+           device_error() == 719 && strstr(device_error_text(), "block 1: thread 8 has given up")
+               ? ""
+               : device_error_text());
+}
+
 static void test_races()
 {
     reported_once();
@@ -770,6 +825,7 @@ static void test_all()
     test_bulk();
     test_meetings();
     test_races();
+    test_grid();
     test_asynchronous();
 }
 

@@ -106,8 +106,8 @@ static bool count_fast(const struct point *point, char *why, size_t size)
     seen.launches = (uint64_t)counter->launches(&list);
     for (uint64_t i = 0; i < seen.launches; i++) {
         seen.additions += list[i].counts.additions;
-        seen.words_read += list[i].counts.bytes_read;
-        seen.words_written += list[i].counts.bytes_written;
+        seen.words_read += list[i].counts.bytes_read - list[i].counts.atomic_bytes_read;
+        seen.words_written += list[i].counts.bytes_written - list[i].counts.atomic_bytes_written;
         if (list[i].counts.steps > seen.steps)
             seen.steps = list[i].counts.steps;
     }

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "device/cooperative.cuh"
 #include "device/device.h"
-#include "device/gpu.cuh"
 
 static const char *order_name;
 static int failures;
@@ -334,6 +334,43 @@ static __global__ void prefetch(const int *in, int *out)
     out[t] = tile[(t + 1) % 64];
 }
 
+/* Three groups of 16-byte copies in flight, each thread into slots of its own: no barrier is needed. */
+static __global__ void copy_ring(const uint4 *in, uint4 *out, int rounds)
+{
+    constexpr int SLOTS = 3;
+    SHARED(uint4, ring, SLOTS * 64);
+    const int t = int(threadIdx.x), b = int(blockIdx.x) * rounds;
+    for (int r = 0; r < SLOTS - 1; r++) {
+        if (r < rounds)
+            __pipeline_memcpy_async(&ring[r * 64 + t], &in[(b + r) * 64 + t], sizeof(uint4));
+        __pipeline_commit();
+    }
+    for (int r = 0; r < rounds; r++) {
+        if (r + SLOTS - 1 < rounds)
+            __pipeline_memcpy_async(&ring[(r + SLOTS - 1) % SLOTS * 64 + t], &in[(b + r + SLOTS - 1) * 64 + t],
+                                    sizeof(uint4));
+        __pipeline_commit();
+        __pipeline_wait_prior(SLOTS - 1);
+        uint4 v = ring[r % SLOTS * 64 + t];
+        v.x += __shfl_up_sync(0xffffffffu, v.w, 1);
+        __stcs(&out[(b + r) * 64 + t], v);
+        if (r % 2)
+            __syncthreads();
+    }
+}
+
+/* What CUDA has for words of 16 bytes and of 64 bits. */
+static __global__ void wide_words(const uint4 *in, uint4 *out, unsigned long long *words)
+{
+    const unsigned t = threadIdx.x;
+    uint4 a = __ldcs(&in[t]), b = __ldcg(&in[t]);
+    a.x += b.w;
+    __stcg(&out[t], a);
+    cuda::atomic_ref<unsigned long long, cuda::thread_scope_device> word(words[t]);
+    word.store(uint64_t(a.x) << 32 | t, cuda::memory_order_relaxed);
+    words[64 + t] = word.load(cuda::memory_order_relaxed);
+}
+
 static __global__ void never_waits(const int *in)
 {
     SHARED(int, tile, 64);
@@ -369,6 +406,23 @@ static void test_copies()
     for (int i = 0; i < 64; i++)
         good = good && out[i] == (i + 1) % 64 + 1;
     result("an asynchronous copy outlives a barrier", good && !device_error(), "a copy is lost");
+    uint4 *wide_in = array<uint4>(3 * 5 * 64), *wide_out = array<uint4>(3 * 5 * 64);
+    for (unsigned i = 0; i < 3 * 5 * 64; i++)
+        wide_in[i] = make_uint4(i, 1, 2, i * 7);
+    launch(copy_ring, 3, 64, wide_in, wide_out, 5);
+    good = true;
+    for (unsigned i = 0; i < 3 * 5 * 64; i++)
+        good = good && wide_out[i].x == i + (i % 32 ? i - 1 : i) * 7 && wide_out[i].w == i * 7;
+    result("a ring of copies by 16 bytes, two groups in flight", good && !device_error(), device_error_text());
+    unsigned long long *words = array<unsigned long long>(128);
+    launch(wide_words, 1, 64, wide_in, wide_out, words);
+    good = true;
+    for (unsigned i = 0; i < 64; i++)
+        good = good && wide_out[i].x == i * 8 && words[64 + i] == (uint64_t(i * 8) << 32 | i);
+    result("words of 16 bytes past the cache, relaxed words of 64 bits", good && !device_error(), device_error_text());
+    device_free(wide_in);
+    device_free(wide_out);
+    device_free(words);
     launch(never_waits, 1, 64, in);
     launch(waits_for_nothing, 1, 64, out);
     good = true;
@@ -469,6 +523,37 @@ static __global__ void grid_barrier(unsigned *count, int *cells, int *out)
             __nanosleep(20);
         out[b] = cells[(b + 1) % n];
     }
+}
+
+/* Every round each thread reads what a thread of another block has written. */
+static __global__ void grid_rounds(int *cells, int *out, int rounds)
+{
+    const int n = int(gridDim.x * blockDim.x), i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    int x = i;
+    for (int r = 0; r < rounds; r++) {
+        cells[i] = x;
+        cooperative_groups::this_grid().sync();
+        x = cells[(i + int(blockDim.x) + 1) % n];
+        if (r % 2)
+            __syncthreads();
+        cooperative_groups::this_grid().sync();
+    }
+    out[i] = x;
+}
+
+static void test_grid(int blocks, int threads)
+{
+    const int n = blocks * threads, rounds = 5;
+    int *cells = array<int>(size_t(n)), *out = array<int>(size_t(n));
+    launch_cooperative(grid_rounds, blocks, threads, cells, out, rounds);
+    bool good = !device_error();
+    for (int i = 0; i < n; i++)
+        good = good && out[i] == (i + rounds * (threads + 1)) % n;
+    char name[100];
+    snprintf(name, sizeof name, "the barrier of a grid of %d blocks of %d threads", blocks, threads);
+    result(name, good, device_error() ? device_error_text() : "a wrong value");
+    device_free(cells);
+    device_free(out);
 }
 
 static void test_cooperative(int blocks)
@@ -652,6 +737,118 @@ static __global__ void deep_stack(int *out, int levels)
     __syncthreads();
 }
 
+/* One thread of one block; before, all have met or not. */
+static __global__ void gives_up(int *flags, bool meet, unsigned block, unsigned thread)
+{
+    if (meet)
+        __syncthreads();
+    if (blockIdx.x == block && threadIdx.x == thread)
+        __trap();
+    if (blockIdx.x == block + 1 && threadIdx.x == 0)
+        while (cuda::atomic_ref<int, cuda::thread_scope_device>(flags[0]).load() == 0)
+            ;
+    if (meet)
+        __syncthreads();
+}
+
+static void test_traps()
+{
+    static const struct {
+        const char *name;
+        struct device_options options;
+    } orders[] = {{"ascending, 1 worker", {.workers = 1}},
+                  {"descending, 1 worker", {.workers = 1, .schedule = SCHEDULE_DESCENDING}},
+                  {"3 resident, shuffled", {.resident = 3, .schedule = SCHEDULE_SHUFFLED, .seed = 5}},
+                  {"4 workers", {.workers = 4}}};
+    for (auto &order : orders) {
+        for (bool meet : {false, true}) {
+            char name[100];
+            reopen(order.options);
+            int *flags = array<int>(1);
+            device_fill(flags, 0, 4);
+            launch(gives_up, 40, 1024, flags, meet, 2u, 77u);
+            snprintf(name, sizeof name, "a thread gives up %s, %s", meet ? "between barriers" : "at once", order.name);
+            expect(name, 719, "kernel gives_up, block 2: thread 77 has given up (__trap)");
+            launch(nothing, 1, 1);
+            launch(gives_up, 1, 1, flags, meet, 0u, 0u);
+            snprintf(name, sizeof name, "and it sticks, %s", order.name);
+            expect(name, 719, "block 2: thread 77 has given up");
+        }
+    }
+}
+
+/* Thread `ended` of block `block` never comes to the barrier of the grid. */
+static __global__ void missing_at_grid(unsigned block, unsigned ended, bool waits)
+{
+    if (blockIdx.x == block && (threadIdx.x == ended || ended == blockDim.x)) {
+        if (waits)
+            __syncthreads();
+        return;
+    }
+    cooperative_groups::this_grid().sync();
+}
+
+static void test_wrong_grids()
+{
+    for (int workers : {1, 3}) {
+        struct device_options options = {};
+        options.workers = workers;
+        reopen(options);
+        launch(missing_at_grid, 3, 32, 99u, 0u, false);
+        expect("the barrier of a grid that is not cooperative", 719, "launch_cooperative has not started it");
+        reopen(options);
+        launch(missing_at_grid, 48, 1024, 99u, 0u, false);
+        expect("the same of many blocks", 719, "launch_cooperative has not started it");
+        reopen(options);
+        launch_cooperative(missing_at_grid, 16, 1024, 2u, 5u, false);
+        expect("a thread has ended before the barrier of the grid", 719,
+               "block 2 cannot go on: 1023 threads wait at the barrier of the grid, 1 have ended");
+        reopen(options);
+        launch_cooperative(missing_at_grid, 4, 64, 2u, 5u, true);
+        expect("a thread waits at the barrier of its block instead", 719, "wait at the barrier of the grid");
+        reopen(options);
+        launch_cooperative(missing_at_grid, 1, 64, 0u, 5u, true);
+        expect("the same in a grid of one block", 719, "1 threads wait at a barrier, 63 at that of the grid");
+        reopen(options);
+        launch_cooperative(missing_at_grid, 16, 1024, 2u, 1024u, false);
+        expect("a block has ended before the barrier of the grid", 719,
+               "nothing makes progress: 15 of 16 blocks wait at the barrier of the grid");
+        reopen(options);
+        launch_cooperative(grid_rounds, resident_blocks(grid_rounds, 32) + 1, 32, array<int>(9999), array<int>(9999),
+                           1);
+        expect("one block more than can be resident", 720, "blocks must be resident");
+    }
+}
+
+/* Each block waits for the one behind it. */
+static void test_resident_blocks()
+{
+    for (int workers : {1, 2}) {
+        for (int resident : {0, 1, 3}) {
+            for (int threads : {32, 1024}) {
+                for (int more : {0, 1}) {
+                    struct device_options options = {};
+                    char name[100];
+                    options.workers = workers;
+                    options.resident = resident;
+                    reopen(options);
+                    const uint64_t blocks = resident_blocks(wait_for_neighbour, threads) + uint64_t(more);
+                    int *flags = array<int>(blocks);
+                    device_fill(flags, 0, blocks * sizeof *flags);
+                    launch(wait_for_neighbour, blocks, threads, nullptr, flags, -1, false);
+                    bool good = flags[0] == int(blocks) && !device_error();
+                    snprintf(name, sizeof name, "%d workers, %d resident: %d blocks of %d threads%s", workers, resident,
+                             int(blocks), threads, more ? ", one too many" : "");
+                    if (more)
+                        expect(name, 720, "blocks must be resident");
+                    else
+                        result(name, good, device_error_text());
+                }
+            }
+        }
+    }
+}
+
 static void test_wrong_kernels()
 {
     struct device_options options = {};
@@ -703,7 +900,9 @@ static void test_wrong_kernels()
         result(by_vote ? "the same, when whole warps look" : "the same, when whole blocks look",
                !device_error() && flags[0] == 1, device_error_text());
     }
-    reopen({});
+    options = {};
+    options.workers = 1;
+    reopen(options);
     flags = array<int>(40);
     device_fill(flags, 0, 160);
     launch(wait_together, 40, 32, flags, true);
@@ -793,10 +992,17 @@ int main(void)
         test_memory();
         test_counting();
         test_cooperative(3);
+        test_grid(1, 1);
+        test_grid(3, 37);
+        test_grid(int(resident_blocks(grid_rounds, 256)), 256);
+        test_grid(int(resident_blocks(grid_rounds, 1024)), 1024);
     }
     order_name = nullptr;
     test_seeds();
     test_wrong_kernels();
+    test_traps();
+    test_wrong_grids();
+    test_resident_blocks();
     device_close();
     return failures != 0;
 }

@@ -46,9 +46,16 @@ extern "C" {
     X(uninitialised)                                                                                                   \
     X(divergent_barriers)
 
+/* In no file: the part of bytes_read and bytes_written that a model does not predict. How often a status word is read
+ * is a matter of timing. */
+#define EACH_COUNT_INSIDE(X)                                                                                           \
+    X(atomic_bytes_read) /* atomic and volatile accesses to global memory */                                           \
+    X(atomic_bytes_written)
+
 struct counts {
 #define COUNT_FIELD(name) uint64_t name;
     EACH_COUNT(COUNT_FIELD)
+    EACH_COUNT_INSIDE(COUNT_FIELD)
 #undef COUNT_FIELD
 };
 

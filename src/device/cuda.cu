@@ -54,6 +54,39 @@ void device_called(const char *what, cudaError_t error)
     cuda_keep(what, error);
 }
 
+/* What a GPU holds of a kernel does not change while it is open. */
+struct residency {
+    const void *kernel;
+    int threads;
+    uint64_t blocks;
+};
+static struct residency *residencies;
+static int residency_count, residency_room;
+
+uint64_t device_resident_blocks(const char *name, const void *kernel, int threads)
+{
+    int per_sm = 0;
+    char what[200];
+    for (int i = 0; i < residency_count; i++)
+        if (residencies[i].kernel == kernel && residencies[i].threads == threads)
+            return residencies[i].blocks;
+    if (gpu.error || gpu.number < 0)
+        return 1;
+    snprintf(what, sizeof what, "resident blocks of %s", name);
+    cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, threads, 0);
+    device_called(what, error);
+    if (residency_count == residency_room) {
+        residency_room = residency_room ? 2 * residency_room : 64;
+        residencies =
+            static_cast<struct residency *>(realloc(residencies, size_t(residency_room) * sizeof *residencies));
+        if (!residencies)
+            abort();
+    }
+    uint64_t blocks = error == cudaSuccess ? uint64_t(per_sm) * uint64_t(gpu.sm_count) : 0;
+    residencies[residency_count++] = {kernel, threads, blocks ? blocks : 1};
+    return residencies[residency_count - 1].blocks;
+}
+
 uint64_t device_launches(void)
 {
     return gpu.launches;
@@ -220,6 +253,7 @@ void device_close(void)
     cudaGetLastError();
     gpu.stream = nullptr;
     gpu.number = known_of = -1;
+    residency_count = 0;
     gpu.error = 0;
     gpu.error_text[0] = 0;
     resolution_s = 0;

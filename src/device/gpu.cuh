@@ -8,10 +8,13 @@
  *     launch_memcpy(to, from, bytes)                      cudaMemcpyAsync, device to device
  *     launch_memset(to, byte, bytes)                      cudaMemsetAsync
  *     SHARED(T, name, count)                              __shared__ T name[count];
+ *     resident_blocks(kernel, threads)                    so many of its blocks the device holds at once, at least 1
  *     count_lookback(tiles)                               a tile has looked at so many before it: for the count build
  *
- * All of them go to the harness's stream and are counted as launches. A kernel name with a comma in its template
- * arguments needs parentheses: launch((scan_tile<Op, 4>), ...). cuda::atomic_ref is in device/atomic.cuh.
+ * What launches goes to the harness's stream and is counted. A kernel name with a comma in its template arguments needs
+ * parentheses: launch((scan_tile<Op, 4>), ...). resident_blocks wants an open device: it is for run(), prepare() and
+ * refuse(), not for workspace(), which the planner asks without one. cuda::atomic_ref is in device/atomic.cuh,
+ * cooperative_groups::this_grid() in device/cooperative.cuh; __trap() ends a launch whose wait has lasted too long.
  */
 #ifndef GPU_CUH
 #define GPU_CUH
@@ -48,6 +51,15 @@ void launch_kernel_cooperative(const char *name, void (*kernel)(P...), dim3 bloc
     device_launched(name, call(static_cast<P>(args)...));
 }
 
+/* Asks CUDA once for each kernel and number of threads, and keeps the error of that. */
+extern "C" uint64_t device_resident_blocks(const char *name, const void *kernel, int threads);
+
+template <class... P> uint64_t most_resident(const char *name, void (*kernel)(P...), int threads)
+{
+    return device_resident_blocks(name, reinterpret_cast<const void *>(kernel), threads);
+}
+
+#define resident_blocks(kernel, threads) most_resident(#kernel, kernel, threads)
 #define launch(kernel, ...) launch_kernel(#kernel, kernel, __VA_ARGS__)
 #define launch_cooperative(kernel, ...) launch_kernel_cooperative(#kernel, kernel, __VA_ARGS__)
 

@@ -179,6 +179,11 @@ void checker_barrier(struct counting *c)
         share_acquired(c, 0, launch_threads, FULL_MASK);
 }
 
+void checker_grid(void)
+{
+    launch_begun = ++stamp_now; /* what all threads have done is as long ago as another launch */
+}
+
 /* Some lanes meet: what one of them knows to be past, all do from now on. */
 static void meet(struct counting *c, unsigned warp, uint32_t lanes)
 {

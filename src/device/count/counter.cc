@@ -298,6 +298,11 @@ void observe_meeting(struct block *b, unsigned first, uint32_t lanes)
         checker_syncwarp(c, warp, lanes, lanes == there); /* an ended lane meets nobody */
 }
 
+void observe_grid(void)
+{
+    checker_grid();
+}
+
 /* Who waits where, when nobody can go on. */
 void observe_deadlock(struct block *b)
 {

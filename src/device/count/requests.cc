@@ -219,11 +219,13 @@ static void count_request(const struct request *r, bool dense)
         counts->global_stores += lanes;
         counts->global_store_requests++;
         counts->bytes_written += uint64_t(lanes) * r->bytes;
+        counts->atomic_bytes_written += r->what & SEEN_ATOMIC ? uint64_t(lanes) * r->bytes : 0;
         counts->global_store_sectors += count_sectors(r, sector_stored, dense, &counts->global_store_footprint);
     } else {
         counts->global_loads += lanes;
         counts->global_load_requests++;
         counts->bytes_read += uint64_t(lanes) * r->bytes;
+        counts->atomic_bytes_read += r->what & SEEN_ATOMIC ? uint64_t(lanes) * r->bytes : 0;
         counts->global_load_sectors += count_sectors(r, sector_loaded, dense, &counts->global_load_footprint);
     }
 }

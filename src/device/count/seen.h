@@ -153,6 +153,7 @@ void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t
 /* An atomic access of a thread, after checker_look. */
 void checker_atomic(struct counting *counting, unsigned thread, bool reads, bool writes);
 void checker_barrier(struct counting *counting);
+void checker_grid(void); /* all threads of the grid have come to its barrier */
 void checker_syncwarp(struct counting *counting, unsigned warp, uint32_t lanes, bool all);
 void checker_launch(void);
 

@@ -116,6 +116,19 @@ extern "C" struct slot *count_barrier(void)
     return me;
 }
 
+extern "C" void count_grid_sync(void)
+{
+    struct slot *me = worker_current;
+    stop_at(SITE);
+    fiber_stop_at_grid();
+    resume(me);
+}
+
+extern "C" [[noreturn]] void count_trap(void)
+{
+    fiber_trap((uint64_t(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x, count_now.thread);
+}
+
 /* As in cpu/stops.cuh. */
 static struct slot *warp_operation(uint32_t stop, uint32_t mask, uint64_t value, uintptr_t site)
 {

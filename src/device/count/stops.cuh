@@ -19,6 +19,8 @@ enum count_atomic { COUNT_LOAD = 1, COUNT_STORE = 2, COUNT_RMW = 3 };
 extern "C" {
 struct slot *count_barrier(void); /* the thread itself where the ring goes on; NULL: it has waited */
 void count_resume(struct slot *me);
+void count_grid_sync(void);
+[[noreturn]] void count_trap(void);
 void count_syncwarp(uint32_t mask);
 uint32_t count_ballot(uint32_t mask, bool predicate);
 uint64_t count_shuffle(uint32_t mask, uint64_t word, unsigned source);
@@ -60,6 +62,16 @@ void count_lookback(uint64_t tiles);
     struct slot *me = count_barrier();
     if (me) /* here, where few registers live that a switch has to save */
         count_resume(fiber_switch(me, me + 1));
+}
+
+[[maybe_unused]] static FIBER_INLINE void grid_sync()
+{
+    count_grid_sync();
+}
+
+[[noreturn]] [[maybe_unused]] static FIBER_INLINE void __trap()
+{
+    count_trap();
 }
 
 [[maybe_unused]] static FIBER_INLINE void __syncwarp(unsigned mask = FULL_MASK)

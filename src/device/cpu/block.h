@@ -49,7 +49,7 @@ struct thread_set {
     }
 };
 
-enum thread_state : uint8_t { READY, AT_BARRIER, IN_WARP, SPINNING, ENDED };
+enum thread_state : uint8_t { READY, AT_BARRIER, IN_WARP, SPINNING, AT_GRID, ENDED };
 
 struct pending_copy {
     void *to;
@@ -82,7 +82,9 @@ struct block {
 
     /* The general scheduler. */
     bool general;
-    unsigned live, ready, spinning, at_barrier, in_warp;
+    unsigned live, ready, spinning, at_barrier, in_warp, at_grid;
+    bool waits_for_grid; /* all of its threads do */
+    uint64_t grid_round; /* which one for */
     thread_set ready_set, spinning_set;
     thread_state state[MAX_THREADS];
     uint32_t stop[MAX_THREADS], mask[MAX_THREADS];
@@ -103,6 +105,8 @@ struct grid {
     uint64_t stride, shift;     /* order of blocks: ticket t is block (t * stride + shift) mod count */
     std::atomic<uint64_t> next; /* ticket */
     std::atomic<int> failed;
+    std::atomic<uint64_t> arrived; /* blocks that wait for the grid */
+    std::atomic<uint64_t> round;   /* how often it has come together */
 };
 
 extern struct grid grid;

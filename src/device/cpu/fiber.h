@@ -52,6 +52,7 @@ enum stop : uint32_t {
     STOP_SYNCWARP,
     STOP_PARTIAL, /* the same three with a mask that is not full */
     STOP_SPIN,    /* waits for memory */
+    STOP_GRID,    /* waits for all threads of the grid */
 };
 
 /* Values of one warp operation. */
@@ -140,6 +141,10 @@ void fiber_stop(uint32_t stop, uint32_t mask, uint64_t value);
 [[noreturn]] void fiber_end(void);
 /* The end of the thread that left the plain loop: returns when the whole block has ended. */
 void fiber_finish_block(void);
+/* A thread has given up: ends the launch. */
+[[noreturn]] void fiber_trap(uint64_t block, unsigned thread);
+/* Waits until all threads of the grid have come. Ends the launch where it is not a cooperative one. */
+void fiber_stop_at_grid(void);
 /* Fills a block's shared memory with 0xA5. */
 void fiber_fill_shared(void);
 /* Reserves shared memory for one array in this launch; its offset. Ends the launch when there is no room. */

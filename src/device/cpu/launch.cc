@@ -291,6 +291,17 @@ static void order_blocks(void)
     }
 }
 
+/* Most blocks at once, on each worker. */
+static uint64_t most_on_worker(void)
+{
+    return uint64_t(cpu_options.resident ? cpu_options.resident : 16);
+}
+
+uint64_t cpu_resident_blocks(void)
+{
+    return worker_count ? most_on_worker() * uint64_t(worker_count) : 1;
+}
+
 void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64_t blocks[3],
                 const uint64_t block_threads[3], bool cooperative)
 {
@@ -314,12 +325,11 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
                       static_cast<unsigned long long>(block_threads[2]), MAX_THREADS);
         return;
     }
-    const uint64_t limit = uint64_t(cpu_options.resident ? cpu_options.resident : 16);
-    if (cooperative && count > limit * uint64_t(worker_count)) {
+    if (cooperative && count > cpu_resident_blocks()) {
         cpu_set_error(720, "kernel %s: %llu blocks must be resident, %llu can be (--resident %llu, %d workers)",
                       kernel->name, static_cast<unsigned long long>(count),
-                      static_cast<unsigned long long>(limit * uint64_t(worker_count)),
-                      static_cast<unsigned long long>(limit), worker_count);
+                      static_cast<unsigned long long>(cpu_resident_blocks()),
+                      static_cast<unsigned long long>(most_on_worker()), worker_count);
         return;
     }
     if (cpu_detour) [[unlikely]] {
@@ -341,7 +351,9 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
         grid.threads[i] = block_threads[i];
     }
     grid.cooperative = cooperative;
-    grid.limit = unsigned(cooperative ? count : limit);
+    const bool shared_out = worker_count > 1 && count > 1 && count * per_block >= SMALL_GRID;
+    /* A worker that has the grid for itself stands in for the others. */
+    grid.limit = unsigned(cooperative ? count : shared_out ? most_on_worker() : cpu_resident_blocks());
     const bool ascending = cpu_options.schedule == SCHEDULE_ASCENDING;
     grid.eager = unsigned(cooperative                ? (count + uint64_t(worker_count) - 1) / uint64_t(worker_count)
                           : cpu_options.resident > 1 ? uint64_t(cpu_options.resident)
@@ -351,8 +363,8 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
     order_blocks();
     grid.next = 0;
     grid.failed = 0;
+    grid.arrived = grid.round = 0;
 
-    const bool shared_out = worker_count > 1 && count > 1 && count * per_block >= SMALL_GRID;
     grid.chunk = 1;
     if (shared_out && ascending && !grid.eager && !*kernel->spins) {
         const uint64_t chunk = count / (8 * uint64_t(worker_count));

@@ -40,6 +40,7 @@ OBSERVE(void observe_shared_array([[maybe_unused]] const char *name, [[maybe_unu
 
 /* Threads under the general scheduler. */
 OBSERVE(void observe_barrier([[maybe_unused]] struct block *block)) /* all have come, nobody goes on yet */
+OBSERVE(void observe_grid(void)) /* all blocks have come to the grid's barrier, nobody goes on yet */
 OBSERVE(void observe_meeting([[maybe_unused]] struct block *block, [[maybe_unused]] unsigned first,
                              [[maybe_unused]] uint32_t lanes))
 OBSERVE(void observe_copied([[maybe_unused]] void *to, [[maybe_unused]] size_t bytes)) /* an asynchronous copy */

@@ -255,7 +255,8 @@ static bool block_admit(void)
     observe_block_begins(b, index);
     b->general = true;
     b->live = b->ready = n;
-    b->spinning = b->at_barrier = b->in_warp = 0;
+    b->spinning = b->at_barrier = b->in_warp = b->at_grid = 0;
+    b->waits_for_grid = false;
     b->ready_set.clear();
     b->spinning_set.clear();
     for (unsigned i = 0; i < n; i++) {
@@ -279,15 +280,20 @@ static void make_ready(struct block *b, unsigned i)
 {
     struct block *b = worker_own->resident[0];
     observe_deadlock(b);
-    unsigned barrier = 0, warp = 0, ended = 0;
+    unsigned barrier = 0, warp = 0, at_grid = 0, ended = 0;
     for (unsigned i = 0; i < worker.threads; i++) {
         barrier += b->state[i] == AT_BARRIER;
         warp += b->state[i] == IN_WARP;
+        at_grid += b->state[i] == AT_GRID;
         ended += b->state[i] == ENDED;
     }
+    char grid_text[60] = "";
+    if (at_grid)
+        snprintf(grid_text, sizeof grid_text, " %u at that of the grid,", at_grid);
     launch_failed(
-        719, "kernel %s: block %llu cannot go on: %u threads wait at a barrier, %u in a warp operation, %u have ended",
-        worker.kernel->name, static_cast<unsigned long long>(b->index), barrier, warp, ended);
+        719,
+        "kernel %s: block %llu cannot go on: %u threads wait at a barrier,%s %u in a warp operation, %u have ended",
+        worker.kernel->name, static_cast<unsigned long long>(b->index), barrier, grid_text, warp, ended);
     abort();
 }
 
@@ -298,7 +304,12 @@ static void make_ready(struct block *b, unsigned i)
     for (int i = 0; i < worker_count; i++)
         if (worker_list[i].active)
             resident += worker_list[i].resident_count;
-    if (blocks_left())
+    const uint64_t at_grid = grid.arrived.load(std::memory_order_relaxed);
+    if (at_grid)
+        launch_failed(719, "kernel %s: nothing makes progress: %llu of %llu blocks wait at the barrier of the grid",
+                      worker.kernel->name, static_cast<unsigned long long>(at_grid),
+                      static_cast<unsigned long long>(grid.count));
+    else if (blocks_left())
         launch_failed(
             720, "kernel %s: nothing makes progress: more than %llu blocks must be resident, %llu are (--resident)",
             worker.kernel->name, static_cast<unsigned long long>(resident), static_cast<unsigned long long>(resident));
@@ -363,12 +374,31 @@ static void poll_round(void)
     }
 }
 
+/* Nobody waits for what another block does. */
 static bool none_spins(void)
 {
     for (unsigned k = 0; k < worker_own->resident_count; k++)
-        if (worker_own->resident[k]->spinning)
+        if (worker_own->resident[k]->spinning || worker_own->resident[k]->waits_for_grid)
             return false;
     return true;
+}
+
+/* Blocks of this worker that have waited for the grid go on, if it has come together. */
+static bool leave_grid(void)
+{
+    bool any = false;
+    const uint64_t round = grid.round.load(std::memory_order_acquire);
+    for (unsigned k = 0; k < worker_own->resident_count; k++) {
+        struct block *b = worker_own->resident[k];
+        if (!b->waits_for_grid || b->grid_round == round)
+            continue;
+        b->waits_for_grid = false;
+        b->at_grid = 0;
+        for (unsigned i = 0; i < worker.threads; i++)
+            make_ready(b, i);
+        any = true;
+    }
+    return any;
 }
 
 constexpr unsigned ROUNDS_BEFORE_ADMISSION = 4, MEETINGS_BEFORE_ADMISSION = 64;
@@ -414,6 +444,8 @@ static struct slot *choose(unsigned from)
             b->ready--;
             return &b->slots[i];
         }
+        if (grid.cooperative && leave_grid())
+            continue;
         /* What this thread waits for may be about to come: another block only when some rounds brought nothing. */
         if ((own->with_any.rounds >= ROUNDS_BEFORE_ADMISSION || own->with_writes.rounds >= MEETINGS_BEFORE_ADMISSION ||
              none_spins()) &&
@@ -498,7 +530,7 @@ static void leave_ring(struct block *b, unsigned i)
     const uint32_t warp_stop = worker_expected, round_stop = b->round;
     b->general = true;
     b->live = n;
-    b->ready = b->spinning = b->at_barrier = b->in_warp = 0;
+    b->ready = b->spinning = b->at_barrier = b->in_warp = b->at_grid = 0;
     b->ready_set.clear();
     b->spinning_set.clear();
     for (unsigned j = 0; j < n; j++) {
@@ -550,7 +582,7 @@ void fiber_leave_loop(unsigned index)
         }
     }
     b->live = n - index;
-    b->ready = b->spinning = b->at_barrier = b->in_warp = 0;
+    b->ready = b->spinning = b->at_barrier = b->in_warp = b->at_grid = 0;
     b->ready_set.clear();
     b->spinning_set.clear();
     for (unsigned i = 0; i < n; i++) {
@@ -611,6 +643,49 @@ void fiber_stop(uint32_t stop, uint32_t mask, uint64_t value)
         fiber_switch(me, next);
 }
 
+void fiber_trap(uint64_t block, unsigned thread)
+{
+    launch_failed(719, "kernel %s, block %llu: thread %u has given up (__trap)", worker.kernel->name,
+                  static_cast<unsigned long long>(block), thread);
+    abort();
+}
+
+/* All threads that are left of a block have come to the grid's barrier. Those that have ended will never come. */
+static void block_waits_for_grid(struct block *b)
+{
+    observe_barrier(b);
+    if (b->live < worker.threads)
+        launch_failed(
+            719, "kernel %s: block %llu cannot go on: %u threads wait at the barrier of the grid, %u have ended",
+            worker.kernel->name, static_cast<unsigned long long>(b->index), b->live, worker.threads - b->live);
+    worker_own->meetings++;
+    b->waits_for_grid = true;
+    b->grid_round = grid.round.load(std::memory_order_relaxed);
+    if (grid.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < grid.count)
+        return;
+    observe_grid();
+    worker.events++;
+    grid.arrived.store(0, std::memory_order_relaxed);
+    grid.round.fetch_add(1, std::memory_order_release);
+}
+
+/* Blocks of a cooperative launch are with the general scheduler from the start. */
+void fiber_stop_at_grid(void)
+{
+    if (!grid.cooperative)
+        launch_failed(719, "kernel %s waits for the grid, but launch_cooperative has not started it",
+                      worker.kernel->name);
+    struct block *b = worker.block;
+    struct slot *me = worker_current;
+    const unsigned i = index_of(me);
+    b->state[i] = AT_GRID;
+    if (++b->at_grid == b->live)
+        block_waits_for_grid(b);
+    struct slot *next = choose(i + 1);
+    if (next != me)
+        fiber_switch(me, next);
+}
+
 /* What the end of thread `i` means for those that wait. True: the block has ended. */
 static bool thread_ends(struct block *b, unsigned i)
 {
@@ -619,6 +694,8 @@ static bool thread_ends(struct block *b, unsigned i)
         return true;
     if (b->at_barrier == b->live)
         barrier_opens(b);
+    if (b->at_grid == b->live)
+        block_waits_for_grid(b);
     const unsigned first = i / WARP * WARP;
     for (unsigned j = first; b->in_warp && j < first + WARP && j < worker.threads; j++)
         if (b->state[j] == IN_WARP && (b->mask[j] >> i % WARP & 1))

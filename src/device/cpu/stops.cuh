@@ -113,6 +113,20 @@ static FIBER_INLINE const struct exchange *warp_values(unsigned mask, uint64_t w
     return thread_exchange(warp_operation(STOP_EXCHANGE, mask, word));
 }
 
+/* ---------------------------------------------------------------------------------------------- grid */
+
+[[noreturn]] [[maybe_unused]] static __attribute__((noinline)) void __trap()
+{
+    fiber_trap((uint64_t(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x, linear_thread());
+}
+
+[[maybe_unused]] static __attribute__((noinline)) void grid_sync()
+{
+    struct slot *me = worker_current;
+    fiber_stop_at_grid();
+    thread_resumes(me);
+}
+
 /* ---------------------------------------------------------------------------------------------- memory */
 
 /* Offset and launch of one shared array, kept by the file so that the usual case is one compare. */

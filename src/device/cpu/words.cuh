@@ -89,12 +89,20 @@ void cpu_launch(const struct kernel *kernel, const void *arguments, const uint64
 void launch_memcpy(void *to, const void *from, size_t bytes);
 void launch_memset(void *to, int byte, size_t bytes);
 
+/* Of any kernel. */
+uint64_t cpu_resident_blocks(void);
+template <auto kernel> static inline uint64_t most_resident(int)
+{
+    return cpu_resident_blocks();
+}
+
 #ifdef SCANBENCH_COUNT
 #include "device/count/stops.cuh"
 #else
 #include "device/cpu/stops.cuh"
 #endif
 
+#define resident_blocks(kernel, threads) most_resident<(kernel)>(threads)
 #define launch(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, false, __VA_ARGS__)
 #define launch_cooperative(kernel, ...) kernel_of<(kernel)>::enqueue(#kernel, true, __VA_ARGS__)
 
