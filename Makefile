@@ -37,7 +37,7 @@ AS_WRITTEN = -O1 $(addprefix -fno-,tree-fre tree-dce tree-dse tree-pre tree-sra 
 MAKEFLAGS += --no-builtin-rules
 
 # `make -j deps bench` must not start before deps ends, nor may bench share the machine with anything.
-build bench count check test plots lint readme gpu-check bench-cpu-device: | $(filter deps,$(MAKECMDGOALS))
+build bench count check test plots lint readme registers gpu-check bench-cpu-device: | $(filter deps,$(MAKECMDGOALS))
 ifneq ($(filter bench bench-cpu-device gpu-check,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
@@ -62,7 +62,7 @@ CUDA_OBJECTS = $(call objects,$(CUDA),$(HOST) $(wildcard src/device/*.cu) $(KERN
 
 # ------------------------------------------------------------------------------------------------ commands
 
-.PHONY: build deps bench count plots check test lint gpu-check bench-cpu-device readme clean help FORCE
+.PHONY: build deps bench count plots check test lint gpu-check bench-cpu-device readme registers clean help FORCE
 
 build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu|count decides otherwise; CCCL=DIR: with that CUB)
 	@d=$$(scripts/choose-device "$(DEVICE)" "$(CCCL)") && case $$d in cuda) d=$(CUDA) ;; esac && $(MAKE) $(IN_PARALLEL) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
@@ -102,6 +102,10 @@ bench-cpu-device: ## how fast the CPU device is: ns per thread, barrier, shuffle
 readme: ## rewrite the README's table of algorithms
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@scripts/update-readme
+
+registers: ## registers, shared memory and spills of every kernel, for each architecture, beside CUB's (needs nvcc; ARGS="NAME" for some)
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
+	@CCCL="$(CCCL)" scripts/registers $(ARGS)
 
 clean: ## remove what was built (results/ and plots/ stay)
 	rm -rf build scanbench
