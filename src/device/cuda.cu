@@ -87,6 +87,11 @@ uint64_t device_resident_blocks(const char *name, const void *kernel, int thread
     return residencies[residency_count - 1].blocks;
 }
 
+int device_compute_capability(void)
+{
+    return gpu.compute_capability;
+}
+
 uint64_t device_launches(void)
 {
     return gpu.launches;
@@ -235,6 +240,8 @@ int device_open(int index, const struct device_options *options, char *why, size
             CHECK(cudaStreamSynchronize(gpu.stream));
     }
     gpu.sm_count = attribute(cudaDevAttrMultiProcessorCount);
+    gpu.compute_capability =
+        10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
     gate_start();
     sm_clock_start();
     if (gpu.error)

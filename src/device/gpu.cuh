@@ -9,12 +9,14 @@
  *     launch_memset(to, byte, bytes)                      cudaMemsetAsync
  *     SHARED(T, name, count)                              __shared__ T name[count];
  *     resident_blocks(kernel, threads)                    so many of its blocks the device holds at once, at least 1
+ *     compute_capability()                                10 * major + minor: what the device can do
  *     count_lookback(tiles)                               a tile has looked at so many before it: for the count build
  *
  * What launches goes to the harness's stream and is counted. A kernel name with a comma in its template arguments needs
- * parentheses: launch((scan_tile<Op, 4>), ...). resident_blocks wants an open device: it is for run(), prepare() and
- * refuse(), not for workspace(), which the planner asks without one. cuda::atomic_ref is in device/atomic.cuh,
- * cooperative_groups::this_grid() in device/cooperative.cuh; __trap() ends a launch whose wait has lasted too long.
+ * parentheses: launch((scan_tile<Op, 4>), ...). resident_blocks and compute_capability want an open device: they are
+ * for run(), prepare() and refuse(), not for workspace(), which the planner asks without one. cuda::atomic_ref is in
+ * device/atomic.cuh, cooperative_groups::this_grid() in device/cooperative.cuh; __trap() ends a launch whose wait has
+ * lasted too long.
  */
 #ifndef GPU_CUH
 #define GPU_CUH
@@ -59,7 +61,10 @@ template <class... P> uint64_t most_resident(const char *name, void (*kernel)(P.
     return device_resident_blocks(name, reinterpret_cast<const void *>(kernel), threads);
 }
 
+extern "C" int device_compute_capability(void);
+
 #define resident_blocks(kernel, threads) most_resident(#kernel, kernel, threads)
+#define compute_capability() device_compute_capability()
 #define launch(kernel, ...) launch_kernel(#kernel, kernel, __VA_ARGS__)
 #define launch_cooperative(kernel, ...) launch_kernel_cooperative(#kernel, kernel, __VA_ARGS__)
 
