@@ -2,7 +2,7 @@
 # From the files of a run, or of two, to what charts draw:
 #
 #   awk -v out=FOLDER -v mark="serial blelloch" [-v only="serial"] [-v partial=.part] \
-#       -f chart-files.awk -f chart-data.awk is=titles TITLES \
+#       -f chart-files.awk -f chart-data.awk -f chart-ratios.awk is=families FAMILIES is=titles TITLES \
 #       is=machine machine.csv is=crossovers crossovers.csv is=results results.csv \
 #       [of=2 partial= is=machine machine.csv is=crossovers crossovers.csv is=results results.csv]
 #
@@ -10,31 +10,26 @@
 # title, then rows of n, value, low, high), NAME.unstable (n, value, style), NAME.gp (texts, ranges, line styles),
 # NAME.flags and NAME.marks; the file `charts` lists "CHART NAME", CHART.gp being what draws it. Rows without a time are
 # left out. Of several block sizes the fastest at each n stands. Host algorithms stand beside those of the device, in
-# each of its launch modes; their caches are always warm, so that no chart of a cold mode has them. Crossings are marked between the algorithms named by `mark`. The order of the rows
-# does not matter.
+# each of its launch modes; their caches are always warm, so that no chart of a cold mode has them. Of more than MANY
+# algorithms those of the families' charts over n are shown, and `families` shows the others. Crossings are marked
+# between the algorithms named by `mark`. The order of the rows does not matter. chart-ratios.awk has what is drawn of
+# a GPU alone.
 #
 # Charts of two variants show one in solid lines and the other in dashed ones: `replay` stream and graph launch on the
 # device's clock, `replay-host` the same on the host's, which sees what launches cost the host, `cold` warm and cold
 # caches, all of the algorithms in `mark`, where a run has both; and of two runs `compared` charts, of the algorithms that
-# both have (and that are in `only`, if that is given). What two runs differ in goes to the file `differ`.
+# both have. What two runs differ in goes to the file `differ`; why charts are missing, to `left_out`.
 
 BEGIN {
     FS = ","
     of = 1
     MOST_ROWS = 4 # of flags; a chart of two variants is higher, and has room for half as many more
     HIGHER = 700  # style.gp: its height; 540 otherwise
-    MOST_NOTE = 172 # characters that fit on a line of small ones
+    MOST_NOTE = 160 # characters that fit on a line of small ones
     SOLID = 210   # style.gp: what is added to a style
     DASHED = 420
     clock = "device"
     words_into(marked, mark)
-    words_into(wanted, only)
-}
-
-function words_into(set, text,    words, i) {
-    split(text, words, " ")
-    for (i in words)
-        set[words[i]] = 1
 }
 
 # ------------------------------------------------------------------------------------------------ reading
@@ -63,6 +58,13 @@ is == "results" {
         incomplete[of] = ", incomplete"
     if (field("flags") ~ /(^|[+])simulated([+]|$)/)
         simulated[of] = 1
+    if (field("device") !~ /^(cpu|host)$/)
+        has_gpu[of] = 1
+    outcome[of, mode_of(field("device")), field("algorithm"), field("n")] = \
+        field("detail") != "" ? field("detail") : field("status")
+    tried[of, mode_of(field("device")), field("algorithm")] = 1
+    if (field("kind") != "copy")
+        add_algorithm(field("algorithm"), field("algorithm"))
 }
 is == "results" && field("status") ~ /^(ok|unstable|throttled)$/ {
     r = ++rows
@@ -111,14 +113,14 @@ function mode_of(device) {
 END {
     sort_algorithms()
     sort_modes()
-    for (i = 1; i <= listed; i++)
-        if (!(list[i] in is_copy))
-            style[list[i]] = ++styles
+    give_styles()
     title["copy ceiling"] = "Copy ceiling"
     style["copy ceiling"] = 100
     list[++listed] = "copy ceiling"
     if (of == 2)
         tell_differences()
+    else
+        choose_copies()
     for (m = 1; m <= mode_count; m++) {
         if (devices && modes[m] ~ /^host,/) # host algorithms have charts of their own only where there is no device
             continue
@@ -134,6 +136,8 @@ END {
         clock = "device"
         draw_pair("cold", modes[m], 6, "warm", "cold")
     }
+    if (of == 1 && mode_count)
+        tell_left_out()
 }
 
 # Those that the list does not know stand behind the others, by name.
@@ -163,26 +167,49 @@ function sort_key(mode,    p) {
 function place(word, words) { return sprintf("%03d", (index(" " words " ", " " word " ") + 999) % 1000) }
 
 # All charts of one mode.
-function draw_mode(this,    part, suffix, timed, scan) {
+function draw_mode(this,    part, suffix, timed, scan, choice) {
     split(this, part, ",") # device, kind, type, op, launch, cache
     variants = 1
+    choice = show_some(this)
     choose(1, 1, this, "")
     suffix = part[2] "-" part[3] "-" part[4] other_than("stream", part[5]) other_than("warm", part[6])
     whose = "Machine " whose_machine(1) ", device " part[1] ", run " run[1] incomplete[1]
-    problem = problem_of(part) modes_of(part)
+    problem = problem_of(part) modes_of(part) choice
     timed = timed_how(part)
     if (draw("crossover", "crossover", suffix, title_of("Time", part, ""), timed))
         draw_crossings("crossover-" suffix)
     draw("throughput", "throughput", suffix, title_of("Throughput", part, ""), timed)
+    draw_ratios(this, part, suffix, timed)
+    split("", hidden)
+    if (choice != "" && only == "") {
+        problem = problem_of(part) modes_of(part)
+        draw("families", "families", suffix, title_of("Throughput, by family,", part, ""), timed)
+    }
     scan = part[1] "," part[2] "," part[3] "," part[4]
     if (scan in counted) # counts are the same in each mode
         return
     counted[scan] = 1
+    choice = show_some(this)
     choose(1, 1, this, "", 1)
-    problem = problem_of(part) modes_of(part)
+    problem = problem_of(part) modes_of(part) choice
     draw("additions", "additions", suffix, count_of("Additions", part), \
-        "Applications of the operator in one run, padding included, copies and swaps excluded")
+        "Applications of the operator in one run, padding included, copies and swaps excluded, over n")
     draw("launches", "launches", suffix, count_of("Launches", part), "Kernels, memsets and copies launched in one run")
+    split("", hidden)
+}
+
+# Hides what a chart over n has no room for; a sentence that says so.
+function show_some(this,    i, a, count, shown, other) {
+    for (i = 1; i <= listed; i++)
+        count += has_line(1, this, list[i])
+    for (i = 1; i <= listed; i++) {
+        a = list[i]
+        if (shown_of(count, a))
+            shown += has_line(1, this, a)
+        else
+            hidden[a] = 1
+    }
+    return choice_of(shown + 0, count + 0)
 }
 
 # The marked algorithms of this mode and of the same one with the word `dashed` in place of `solid` at place `at` of the
@@ -218,13 +245,17 @@ function draw_pair(chart, this, at, solid, dashed,    part, other, i, a, both, s
 }
 
 # Two runs, of the algorithms that both have.
-function draw_compared(this,    part, i, a, any, suffix) {
+function draw_compared(this,    part, i, a, any, suffix, both, count) {
     split(this, part, ",")
+    for (i = 1; i <= listed; i++) {
+        both[list[i]] = has_line(1, this, list[i]) && has_line(2, this, list[i])
+        count += both[list[i]]
+    }
     for (i = 1; i <= listed; i++) {
         a = list[i]
         if (a in is_copy || a == "copy ceiling")
             continue
-        if ((only == "" || a in wanted) && has_line(1, this, a) && has_line(2, this, a))
+        if (both[a] && shown_of(count, a))
             any++
         else
             hidden[a] = 1
@@ -238,7 +269,7 @@ function draw_compared(this,    part, i, a, any, suffix) {
         whose = whose_runs(whose_machine(1), whose_machine(2), part[1])
         if (length(whose) > MOST_NOTE)
             whose = whose_runs(machine[1], machine[2], part[1])
-        problem = problem_of(part) modes_of(part)
+        problem = problem_of(part) modes_of(part) choice_of(any, count)
         if (draw("crossover", "compared-crossover", suffix, title_of("Time", part, "two runs"), timed_how(part)))
             draw_crossings("compared-crossover-" suffix)
         draw("throughput", "compared-throughput", suffix, title_of("Throughput", part, "two runs"), timed_how(part))
@@ -249,6 +280,8 @@ function draw_compared(this,    part, i, a, any, suffix) {
 # Host algorithms have a mode of their own.
 function has_line(v, this, a,    part) {
     split(this, part, ",")
+    if (a in is_copy)
+        return 0
     if (!(a in on_host))
         return (v, this, a) in has
     return (part[6] != "cold" && (v, "host," part[2] "," part[3] "," part[4] ",stream,warm", a) in has) || \
@@ -384,16 +417,17 @@ function style_of(v, a) { return style[a] + (variants == 1 ? 0 : v == 2 ? DASHED
 
 # Writes NAME.dat and NAME.gp, NAME being CHART-SUFFIX, for PICTURE.gp; the line that ends highest first, so that the key
 # runs as the lines end. Returns the number of lines drawn; with none there is no chart.
-function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo, hi, lines, text, entry, number, last, rank,
-              count, file, numbers, least, most, lowest, highest, uncertain, states, known_here, unknown, first, twins, note) {
+function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, part, lines, text, entry, number, last, rank,
+              count, file, numbers, least, most, lowest, highest, uncertain, states, known_here, unknown, first, twins, note,
+              worst, worst_at, landmarks, their, uncertain_of) {
     file = out "/" chart "-" suffix
     split("", drawn)
     for (i = 1; i <= variants * listed; i++) {
         a = list[int((i - 1) / variants) + 1]
         v = (i - 1) % variants + 1
         l = v SUBSEP a
-        lines = ""
-        if ((a == "copy ceiling" && picture != "throughput") || a in hidden || shared(v, a))
+        lines = worst = ""
+        if ((a == "copy ceiling" && picture !~ /^(throughput|families)$/) || a in hidden || shared(v, a))
             continue
         known_here = 0
         for (j = 1; j <= sizes; j++) {
@@ -401,20 +435,20 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo,
                 continue
             known_here = 1
             r = best[l SUBSEP by_size[j]]
-            x = picture == "crossover" ? time[clock, r] : picture == "throughput" ? rate[r] : \
-                picture == "additions" ? additions[r] : launches[r]
+            measure(picture, r)
+            x = value
             if (x == "" || (x + 0 <= 0 && picture != "launches")) # no zero on a log axis
                 continue
-            lo = hi = x
-            if (low[clock, r] != "" && high[clock, r] != "" && picture == "crossover") {
-                lo = low[clock, r]
-                hi = high[clock, r]
-            }
-            lines = lines n[r] " " x " " lo " " hi "\n"
-            if (state[r] != "" && a != "copy ceiling" && picture ~ /^(crossover|throughput)$/) {
+            lines = lines n[r] " " x " " least_value " " most_value "\n"
+            if (doubt != "" && a != "copy ceiling") {
                 uncertain++
-                states[state[r]] = 1
-                print n[r], x, style[a] >(file ".unstable")
+                states[doubt] = 1
+                print n[r], x, style[a], family_of(a) >(file ".unstable")
+                uncertain_of[family_of(a)]++
+            }
+            if (worst == "" || x + 0 > worst + 0) {
+                worst = x
+                worst_at = n[r]
             }
             if (least == "" || n[r] + 0 < least)
                 least = n[r] + 0
@@ -437,6 +471,10 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo,
         drawn[a] = 1
         text[l] = lines
         entry[l] = title[a] (tag_of[v] != "" ? ", " tag_of[v] : "")
+        if (picture == "versus_cub") {
+            entry[l] = entry[l] ": " sprintf(worst >= 99.5 ? "%.0f" : "%.2f", worst) " at " power(worst_at)
+            print worst_at, worst >(file ".marks")
+        }
         number[l] = style_of(v, a)
         if (a == "copy ceiling")
             last[l] = 1e300 # drawn first, beneath the others
@@ -449,9 +487,14 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo,
     for (i = 1; i <= count; i++) {
         printf "%s\"%s\"\n%s", (i > 1 ? "\n\n" : ""), plain(entry[rank[i]]), text[rank[i]] >(file ".dat")
         numbers = numbers " " number[rank[i]]
+        split(rank[i], part, SUBSEP)
+        their = their " " (part[2] == "copy ceiling" ? "ceiling" : family_of(part[2]))
+        if (part[2] ~ /^(copy ceiling|serial|cub_scan)$/)
+            landmarks = landmarks " " (i - 1)
     }
     close(file ".dat")
     close(file ".unstable")
+    close(file ".marks")
     printf "heading = %s\nwhose = %s\nproblem = %s\nwhat = %s\n", quoted(heading), quoted(whose), quoted(problem), \
         quoted(what) >(file ".gp")
     printf "styles = '%s'\nleast = %.0f\nmost = %.0f\nlowest = %.9g\nhighest = %.9g\nuncertain = %d\nflags = 0\n", \
@@ -459,22 +502,45 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, lo,
     hollow_points = ("unstable" in states) && ("throttled" in states) ? "unstable or throttled" : \
         "throttled" in states ? "throttled" : "unstable"
     printf "hollow_points = '%s'\n", hollow_points >(file ".gp")
-    if (variants == 2)
+    if (variants == 2 || count > MANY + 3)
         printf "height = %d\n", HIGHER >(file ".gp")
-    if (picture ~ /^(additions|launches)$/) {
+    if (picture == "families")
+        tell_families(file, their, landmarks, uncertain_of)
+    if (picture ~ /^(additions|launches|efficiency|versus_cub)$/) {
         for (i = 1; i <= listed; i++)
-            if (list[i] in twins)
+            if (list[i] in twins && picture ~ /^(additions|launches)$/)
                 note = note (note == "" ? "The same lines: " : "; ") list[i] " and " twins[list[i]]
         if (unknown != "")
-            note = note (note == "" ? "" : ". ") "Not drawn, as not known: " unknown
-        printf "note = %s\n", quoted(note == "" ? "" : shortened(note, MOST_NOTE - 1) ".") >(file ".gp")
+            note = note (note == "" ? "" : ". ") "Not drawn, " (picture == "efficiency" ? \
+                "without a copy on their device: " : picture == "versus_cub" ? "without an n of CUB's: " : "as not known: ") unknown
+        note = note == "" ? "" : shortened(note ". ", MOST_NOTE - (uncertain ? 45 : 0))
+        printf "note = %s\n", quoted(note) >(file ".gp")
     }
     if (picture == "throughput")
         printf "ceiling = %.9g\n", ceiling_of_run() >(file ".gp")
     close(file ".gp")
     note_taken = uncertain ? length("Hollow points: .") + length(hollow_points) : 0
     print picture, chart "-" suffix >(out "/charts")
+    drawn_chart[chart] = 1
     return count
+}
+
+# What a row says in a picture: value, and the interval least_value to most_value; `doubt`, if it did not become stable.
+function measure(picture, r) {
+    doubt = picture ~ /^(additions|launches)$/ ? "" : state[r]
+    value = picture == "crossover" ? time[clock, r] : picture ~ /^(throughput|families)$/ ? rate[r] : \
+        picture == "additions" ? additions[r] : launches[r]
+    if (picture == "efficiency")
+        value = quotient(copy_beside(r), r)
+    else if (picture == "versus_cub")
+        value = quotient(r, cub_at(n[r]))
+    else {
+        least_value = most_value = value
+        if (picture == "crossover" && low[clock, r] != "" && high[clock, r] != "") {
+            least_value = low[clock, r]
+            most_value = high[clock, r]
+        }
+    }
 }
 
 # At a comma or a semicolon, so that it is no longer than `most` characters.
@@ -483,7 +549,7 @@ function shortened(text, most) {
         return text
     text = substr(text, 1, most - 3)
     sub(/[,;.] [^,;.]*$/, "", text)
-    return text " ..."
+    return text " ... "
 }
 
 # Elements a second of the copy that a run measured by itself, at its largest n, as it has no copies among its rows.

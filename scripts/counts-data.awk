@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # From the counts of a run to what their charts draw:
 #
-#   awk -v out=FOLDER -v machine=NAME [-v partial=.part] -f chart-files.awk -f counts-data.awk \
-#       is=titles TITLES is=machine machine.csv is=counts counts.csv
+#   awk -v out=FOLDER -v machine=NAME [-v only="serial"] [-v partial=.part] -f chart-files.awk -f counts-data.awk \
+#       is=families FAMILIES is=titles TITLES is=machine machine.csv is=counts counts.csv
 #
 # For every kind, type and op of the run and every chart, FOLDER gets NAME.dat (a block an algorithm, of rows of x and a
 # value a panel, NaN where it is unknown) and NAME.gp (texts, ranges, line styles, the blocks of each panel); the file
@@ -13,6 +13,7 @@
 #   conflicts   of what uses shared memory, over the threads of a block at the largest n with several block sizes, or
 #               over n where there is none: bank conflicts for each element; wavefronts for each request
 #
+# Of more than MANY algorithms those of the families' charts over n are shown, and for `conflicts` the networks.
 # Otherwise an algorithm's own block size stands, or the largest. Of algorithms that agree in all panels the first is
 # drawn, and the others named. A file that is not as it was written is refused: one line that says where and what is
 # printed, and the exit code is 1.
@@ -102,9 +103,7 @@ function refuse(why) {
 END {
     if (refused)
         exit 1
-    for (i = 1; i <= listed; i++)
-        if (!(list[i] in is_copy))
-            style[list[i]] = ++styles
+    give_styles()
     for (m = 1; m <= mode_count; m++)
         draw_mode(modes[m])
 }
@@ -189,15 +188,33 @@ function value(chart, panel, r) {
     return wavefronts[r] == "NaN" ? "NaN" : panel == 1 ? conflicts[r] : wavefronts[r]
 }
 
+# Has it anything to show there?
+function counted_in(chart, a,    j) {
+    for (j = 1; j <= xs && !(a in is_copy); j++)
+        if (((a, by_x[j]) in best) && (chart != "conflicts" || wavefronts[best[a, by_x[j]]] != "NaN"))
+            return 1
+    return 0
+}
+
+# Is it shown, of `all` that have? Conflicts are the matter of the networks.
+function shown_in(chart, all, a) {
+    if (chart == "conflicts" && only == "" && all > MANY && a in family)
+        return family[a] == "networks"
+    return shown_of(all, a)
+}
+
 # Writes NAME.dat and NAME.gp, unless there is nothing to draw.
 function draw(chart, suffix, heading, whose, what,    panels, i, j, p, a, r, v, lines, row, first, has, count, file, \
-              numbers, titles, blocks, twins, note, others, tops, shown, lowest, highest) {
+              numbers, titles, blocks, twins, note, others, tops, shown, lowest, highest, all, some) {
     panels = chart == "conflicts" ? 2 : 3
     file = out "/" chart "-" suffix
+    for (i = 1; i <= listed; i++)
+        all += counted_in(chart, list[i])
     for (i = 1; i <= listed; i++) {
         a = list[i]
-        if (a in is_copy)
+        if (!counted_in(chart, a) || !shown_in(chart, all, a))
             continue
+        some++
         lines = ""
         split("", has)
         for (j = 1; j <= xs; j++) {
@@ -251,7 +268,7 @@ function draw(chart, suffix, heading, whose, what,    panels, i, j, p, a, r, v, 
     if (others)
         note = note "; and " others " more"
     printf "heading = %s\nwhose = %s\nproblem = %s\nwhat = %s\nnote = %s\n", quoted(heading), quoted(whose), \
-        quoted(problem), quoted(what), quoted(note == "" ? "" : note ". ") >(file ".gp")
+        quoted(problem choice_of(some, all)), quoted(what), quoted(note == "" ? "" : note ". ") >(file ".gp")
     printf "styles = '%s'\narray titles = [%s]\narray blocks = [", numbers, titles >(file ".gp")
     for (p = 1; p <= panels; p++)
         printf "%s'%s'", (p > 1 ? ", " : ""), blocks[p] >(file ".gp")
@@ -266,12 +283,4 @@ function draw(chart, suffix, heading, whose, what,    panels, i, j, p, a, r, v, 
     printf "element_bytes = %d\nover_threads = %d\nuncertain = 0\nflags = 0\n", width, over_threads >(file ".gp")
     close(file ".gp")
     print chart, chart "-" suffix >(out "/charts")
-}
-
-# 65536 -> "2^16"; other numbers as they are.
-function power(x,    k, left) {
-    left = x
-    for (k = 0; left > 1 && left % 2 == 0; k++)
-        left /= 2
-    return left == 1 && k >= 10 ? "2^" k : sprintf("%.0f", x)
 }

@@ -25,6 +25,9 @@ set style line 520 lw 3 dt (4, 3) lc rgb '#a8a8a8' pt 0
 set style line 200 lw 0.6 dt 1 lc rgb '#dddddd'
 set style line 201 lw 0.8 dt 1 lc rgb '#777777' pt 6 ps 1.6
 set style line 202 lw 0.8 dt (8, 5) lc rgb '#777777' pt 6 ps 1.6
+# Landmarks behind the lines of a panel.
+set style line 203 lw 1.2 dt 1 lc rgb '#999999' pt 0
+set style line 204 lw 1.2 dt (4, 3) lc rgb '#999999' pt 0
 style(i) = int(word(styles, i + 1))
 
 # What is appended to the lines of a plot command: the points that did not become stable, hollow.
@@ -44,7 +47,8 @@ set tmargin at screen frame
 set bmargin at screen 0.15
 set lmargin at screen 0.115
 set ylabel offset 1, 0
-set key outside right center vertical Left reverse noenhanced samplen 3.5 spacing (count > 15 ? 1 : 1.25) width 1 font ',11'
+key_font = count > 15 ? ',10' : ',11'
+set key outside right center vertical Left reverse noenhanced samplen 3.5 spacing (count > 15 ? 0.95 : 1.25) width 1 font key_font
 set border 3 lc rgb '#777777'
 set tics nomirror out textcolor rgb '#222222' font ',11'
 set grid xtics ytics ls 200
