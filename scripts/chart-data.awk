@@ -419,7 +419,7 @@ function style_of(v, a) { return style[a] + (variants == 1 ? 0 : v == 2 ? DASHED
 # runs as the lines end. Returns the number of lines drawn; with none there is no chart.
 function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, part, lines, text, entry, number, last, rank,
               count, file, numbers, least, most, lowest, highest, uncertain, states, known_here, unknown, first, twins, note,
-              worst, worst_at, landmarks, their, uncertain_of) {
+              worst, worst_at, landmarks, their, uncertain_of, ratio) {
     file = out "/" chart "-" suffix
     split("", drawn)
     for (i = 1; i <= variants * listed; i++) {
@@ -454,10 +454,11 @@ function draw(picture, chart, suffix, heading, what,    i, j, a, l, v, r, x, par
                 least = n[r] + 0
             if (n[r] + 0 > most + 0)
                 most = n[r] + 0
-            if (lowest == "" || x + 0 < lowest)
-                lowest = x + 0
-            if (x + 0 > highest + 0)
-                highest = x + 0
+            ratio = picture ~ /^(efficiency|versus_cub)$/ # whose intervals may be wide
+            if (lowest == "" || (ratio ? least_value : x) + 0 < lowest)
+                lowest = (ratio ? least_value : x) + 0
+            if ((ratio ? most_value : x) + 0 > highest + 0)
+                highest = (ratio ? most_value : x) + 0
             last[l] = picture ~ /^(crossover|additions)$/ ? x / n[r] : x + 0
         }
         if (lines == "" && known_here)

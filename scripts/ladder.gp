@@ -23,7 +23,8 @@ set key at screen 0.55, screen 0.07 center center vertical maxrows 1 Left revers
 box = '1:(start):2:($1 - 0.38):($1 + 0.38):(int(word(colours, int($4)))) with boxxyerror fs'
 bars = 'plot data index p - 1 using ($2 * (1 - $3) > 0 ? $2 : NaN):'.box.' solid 1 lc rgb variable notitle'
 hollow_bars = ', data index p - 1 using ($3 > 0 ? $2 : NaN):'.box.' empty lc rgb variable lw 1.5 notitle'
-texts = ', data index p - 1 using (end):1:5 with labels right font ",10" noenhanced notitle'
+texts = ', data index p - 1 using (end):1:($2 > 0 ? strcol(5) : "") with labels right font ",10" noenhanced notitle'
+reasons = ', data index p - 1 using (start):1:($2 > 0 ? "" : strcol(5)) with labels left offset 0.4, 0 font ",9" noenhanced notitle'
 ticks = 'set ytics ('
 do for [i = 1:rungs] { ticks = ticks.sprintf('%s names[%d] %d', i > 1 ? ',' : '', i, i) }
 entries = ''
@@ -42,8 +43,8 @@ do for [f = 1:3] {
         set title heads[p] font ',12' offset 0, -0.5 noenhanced
         if (p == 1) { eval(ticks.') scale 0 font ",10" tc rgb "#222222" noenhanced') } else { unset ytics }
         unset arrow
-        if (ceilings[p] > 0) { set arrow from ceilings[p], graph 0 to ceilings[p], graph 1 nohead lw 1.5 dt (4, 3) lc rgb '#444444' front }
-        eval((stable[p] ? bars : 'plot NaN notitle').(doubtful[p] ? hollow_bars : '').texts.(p == 1 ? entries : ''))
+        if (ceilings[p] > 0) { set arrow from ceilings[p], graph 0 to ceilings[p], graph 1 nohead lw 1.5 dt (4, 3) lc rgb '#444444' back }
+        eval((stable[p] ? bars : 'plot NaN notitle').(doubtful[p] ? hollow_bars : '').texts.reasons.(p == 1 ? entries : ''))
         unset label
     }
     unset multiplot
