@@ -885,6 +885,7 @@ void scheduler_run(void)
     worker.shared_bytes = 0;
     worker_expected = STOP_GENERAL;
     worker.block = nullptr;
+    worker.shared = own->loop_block->shared; /* blocks that were admitted have left theirs */
     worker.block_next = worker.block_last = 0;
     worker.polls = 0;
     worker.poll_limit = cpu_options.schedule == SCHEDULE_ASCENDING ? 64 : 2;
