@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS)
     SHARED(T, items, MOST_THREADS * ITEMS);
     SHARED(T, warps, LANES);
     SHARED(unsigned, ticket, 1);
-    struct tile_room<T> room = {.items = items, .warps = warps};
+    tile_room<T> room = {items, warps};
 
     if (threadIdx.x == 0)
         ticket[0] = atomicAdd(chain.ticket, 1u);

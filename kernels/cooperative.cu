@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS)
     using T = typename Op::value;
     SHARED(T, items, MOST_THREADS * ITEMS);
     SHARED(T, warps, LANES);
-    struct tile_room<T> room = {.items = items, .warps = warps};
+    tile_room<T> room = {items, warps};
     uint64_t block = blockIdx.x, size = blockDim.x * ITEMS, tiles = (n + size - 1) / size;
     uint64_t first = tiles_before(block, gridDim.x, tiles) * size;
     uint64_t last = tiles_before(block + 1, gridDim.x, tiles) * size;
