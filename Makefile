@@ -48,6 +48,7 @@ KERNELS = $(wildcard kernels/*.c kernels/*.cu)
 FAULTS = $(wildcard tests/faults/*.c tests/faults/*.cu)
 # Written by scripts: a mutant for each line of tests/mutants.list, and the tile shapes that scripts/tune tries.
 MUTANTS = $(patsubst %,build/mutants/kernels/%.cu,$(shell scripts/mutant))
+MUTANTS_COUNTED = $(filter-out build/mutants/kernels/sp_%,$(MUTANTS)) # those whose memory order is looked at
 TUNED = $(wildcard build/tune/kernels/*.cu) kernels/copy.cu kernels/cub_scan.cu kernels/cub_scan_64.cu
 # Builds use every core, unless a parallel make already hands out jobs.
 IN_PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$$(nproc))
@@ -86,7 +87,7 @@ check: build ## verify every algorithm, kind, type and operator at every listed 
 
 test: ## everything that needs no GPU; ends with "N passed, N failed, N skipped"
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench build/faults/scanbench build/count/scanbench \
-		build/faults-count/scanbench build/mutants/scanbench build/mutants-count/scanbench
+		build/faults-count/scanbench build/mutants/scanbench build/mutants-count/scanbench build/mutants/unit_single_pass
 	@tests/run $(ARGS)
 
 lint: ## formatting and static checks
@@ -125,8 +126,10 @@ build/cpu/registry.c build/count/registry.c build/$(CUDA)/registry.c: FORCE
 	$(call when-changed,scripts/registry $(KERNELS))
 build/faults/registry.c build/faults-count/registry.c: FORCE
 	$(call when-changed,scripts/registry $(FAULTS))
-build/mutants/registry.c build/mutants-count/registry.c: FORCE $(MUTANTS)
+build/mutants/registry.c: FORCE $(MUTANTS)
 	$(call when-changed,scripts/mutant >/dev/null && scripts/registry $(MUTANTS))
+build/mutants-count/registry.c: FORCE $(MUTANTS_COUNTED)
+	$(call when-changed,scripts/registry $(MUTANTS_COUNTED))
 build/tune-cpu/registry.c build/tune-$(CUDA)/registry.c: FORCE
 	$(call when-changed,scripts/registry $(TUNED))
 # Made anew each time, and left alone where nothing changes: a mutant follows its list, its kernel and that one's parts.
@@ -193,10 +196,17 @@ build/count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(KERNELS)) bu
 build/faults-count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(FAULTS)) build/faults-count/registry.o
 	$(CXX) $^ $(LIBS) -o $@
 
+build/cpu/build/mutants/% build/count/build/mutants/%: ALL_CXXFLAGS += -DSCANBENCH_MUTANT -O1 -g0
+
 build/mutants/scanbench: $(CPU_HOST_OBJECTS) $(call objects,cpu,$(MUTANTS)) build/mutants/registry.o
 	$(CXX) $^ $(LIBS) -o $@
 
-build/mutants-count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(MUTANTS)) build/mutants-count/registry.o
+build/mutants-count/scanbench: $(COUNT_HOST_OBJECTS) $(call objects,count,$(MUTANTS_COUNTED)) build/mutants-count/registry.o
+	$(CXX) $^ $(LIBS) -o $@
+
+# What is kept from run to run, tried on mutants.
+build/mutants/unit_single_pass: build/cpu/tests/unit_single_pass.cu.o $(filter-out build/cpu/src/main.c.o,$(CPU_HOST_OBJECTS)) \
+		$(call objects,cpu,$(MUTANTS)) build/mutants/registry.o
 	$(CXX) $^ $(LIBS) -o $@
 
 build/tune-cpu/scanbench: $(CPU_HOST_OBJECTS) $(call objects,cpu,$(TUNED)) build/tune-cpu/registry.o
