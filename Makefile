@@ -37,8 +37,8 @@ AS_WRITTEN = -O1 $(addprefix -fno-,tree-fre tree-dce tree-dse tree-pre tree-sra 
 MAKEFLAGS += --no-builtin-rules
 
 # `make -j deps bench` must not start before deps ends, nor may bench share the machine with anything.
-build bench count check test plots lint readme registers gpu-check bench-cpu-device: | $(filter deps,$(MAKECMDGOALS))
-ifneq ($(filter bench bench-cpu-device gpu-check,$(MAKECMDGOALS)),)
+build bench count check test plots lint readme registers tune gpu-check bench-cpu-device: | $(filter deps,$(MAKECMDGOALS))
+ifneq ($(filter bench bench-cpu-device gpu-check tune,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
@@ -49,7 +49,7 @@ FAULTS = $(wildcard tests/faults/*.c tests/faults/*.cu)
 # Written by scripts: a mutant for each line of tests/mutants.list, and the tile shapes that scripts/tune tries.
 MUTANTS = $(patsubst %,build/mutants/kernels/%.cu,$(shell scripts/mutant))
 MUTANTS_COUNTED = $(filter-out build/mutants/kernels/sp_%,$(MUTANTS)) # those whose memory order is looked at
-TUNED = $(wildcard build/tune/kernels/*.cu) kernels/copy.cu kernels/cub_scan.cu kernels/cub_scan_64.cu
+TUNED = $(wildcard build/tune/kernels/*.cu kernels/single_pass.cu) kernels/copy.cu kernels/cub_scan.cu kernels/cub_scan_64.cu
 # Builds use every core, unless a parallel make already hands out jobs.
 IN_PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$$(nproc))
 objects = $(addprefix build/$(1)/,$(addsuffix .o,$(2)))
@@ -63,7 +63,7 @@ CUDA_OBJECTS = $(call objects,$(CUDA),$(HOST) $(wildcard src/device/*.cu) $(KERN
 
 # ------------------------------------------------------------------------------------------------ commands
 
-.PHONY: build deps bench count plots check test lint gpu-check bench-cpu-device readme registers clean help FORCE
+.PHONY: build deps bench count plots check test lint gpu-check bench-cpu-device readme registers tune clean help FORCE
 
 build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu|count decides otherwise; CCCL=DIR: with that CUB)
 	@d=$$(scripts/choose-device "$(DEVICE)" "$(CCCL)") && case $$d in cuda) d=$(CUDA) ;; esac && $(MAKE) $(IN_PARALLEL) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
@@ -107,6 +107,9 @@ readme: ## rewrite the README's table of algorithms
 registers: ## registers, shared memory and spills of every kernel, for each architecture, beside CUB's (needs nvcc; ARGS="NAME" for some)
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@CCCL="$(CCCL)" scripts/registers $(ARGS)
+
+tune: ## try the tile shapes of single_pass on this machine, and print the table that would be committed (ARGS="-t i32" hands options to bench)
+	@DEVICE="$(DEVICE)" CCCL="$(CCCL)" COMMIT="$(COMMIT)" scripts/tune $(ARGS)
 
 clean: ## remove what was built (results/ and plots/ stay)
 	rm -rf build scanbench
