@@ -93,7 +93,7 @@ test: ## everything that needs no GPU; ends with "N passed, N failed, N skipped"
 lint: ## formatting and static checks
 	@scripts/lint
 
-gpu-check: ## on a machine with a GPU: STAGE=check|sweep|graph|isolated|ncu|sanitize|all, COMMIT=hash
+gpu-check: ## on a machine with a GPU: STAGE=check|sweep|graph|targets|replays|tune|isolated|ncu|sanitize|all, COMMIT=hash
 	@STAGE="$(STAGE)" COMMIT="$(COMMIT)" scripts/gpu-check
 
 bench-cpu-device: ## how fast the CPU device is: ns per thread, barrier, shuffle, launch; each kernel at 2^20
