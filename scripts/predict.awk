@@ -15,6 +15,8 @@ BEGIN {
     sleep = 1.245 # CUB's before the first look, from 500 tiles on
     ticket = 0.7 # an atomic addition that a block waits for
     grid = 1.5   # a barrier of the whole grid
+    own_block = 0.5 # the scan of a tile in registers, by shuffles
+    cub_block = 0.8 # ... and with two transpositions through shared memory
     # bytes a us
     peak = 4.8e6
     copied = 0.91 * peak # what a copy reaches beyond the L2
@@ -46,6 +48,17 @@ BEGIN {
         us(bytes_time(2^28, 2)), us(bytes_time(2^28, 3)), us(bytes_time(2^28, 4))
     printf "Against them: `reduce_then_scan` %+.0f %% of 3n, `block_scan` %+.0f %% of 4n.\n",
         100 * (t["reduce_then_scan", 28] / bytes_time(2^28, 3) - 1), 100 * (t["block_scan", 28] / bytes_time(2^28, 4) - 1)
+
+    print "\n| what `single_pass` does | predicted gain | from |\n|---|---|---|"
+    printf "| no clear before the run | %.1f us at every n | gap + clear |\n", gap + clear
+    printf "| a tile by its block's number | %.1f us while all tiles are resident | ticket |\n", ticket
+    printf "| rows of vectors, straight to registers | %.1f us at every n | %.1f us for a block's scan instead of CUB's %.1f: assumed |\n", \
+        cub_block - own_block, own_block, cub_block
+    printf "| 128 tiles a look | %.1f us at 2^20 | hop, %d looks instead of %d |\n", \
+        hop * (looks(256, 32) - looks(256, 128)), looks(256, 128), looks(256, 32)
+    printf "| no sleep before the first look | %.2f us from 500 tiles on | sleep |\n", sleep
+    printf "| a ring of copies, a running prefix | up to %.0f %% at 2^28 | what separates CUB from 95 %% of the copy, if loads that stop are all there is to it |\n", \
+        100 * (1 - pass(2^28, 2 / 0.95, 0.5, 0) / lookback(2^28))
 }
 function us(t) { return t < 100 ? sprintf("%.1f", t) : sprintf("%.0f", t) }
 function most(a, b) { return a > b ? a : b }
@@ -94,23 +107,25 @@ function time(name, n, k, tiles, resident) {
     # Shuffles: five steps of three instructions in a warp, the same over the warps' totals, in registers.
     if (name == "warp_shuffle") return first + by_tiles(n, 1024, 4, (32 * (15 + 25) + 60) / 1024)
     if (name == "reduce_then_scan")
-        return first + 2 * gap + 3 * body + 0.5 + pass(n, 1, 0.2, 0) + pass(n, 2, 0.6, 0)
-    tiles = up(n, 4096)
+        return first + 2 * gap + 3 * body + own_block + pass(n, 1, 0.2, 0) + pass(n, 2, 0.6, 0)
+    tiles = up(n, 3840) # 256 threads x 15
     if (name == "chained_scan")
-        return first + gap + clear + body + 0.5 + ticket + pass(n, 2, 0.6, (tiles - 1) * hop)
-    if (name == "cooperative") return first + 2 * grid + body + 0.5 + pass(n, 1, 0.2, 0) + pass(n, 2, 0.6, 0)
+        return first + gap + clear + body + own_block + ticket + pass(n, 2, 0.6, (tiles - 1) * hop)
+    if (name == "cooperative") return first + 2 * grid + body + own_block + pass(n, 1, 0.2, 0) + pass(n, 2, 0.6, 0)
     if (name == "decoupled_lookback") {
-        t_ = first + gap + clear + body + 0.5 + ticket
+        t_ = first + gap + clear + body + own_block + ticket
         resident = 132 * 8
         return t_ + hop * looks(tiles < resident ? tiles : 4 * 32, 32) + lookback(n)
     }
     if (name == "cub_scan") { # tiles of 128 threads x 24
         tiles = up(n, 3072)
         resident = 132 * 8
-        return first + gap + clear + body + 0.8 + hop * looks(tiles < resident ? tiles : 4 * 32, 32) + (tiles >= 500) * sleep + \
+        return first + gap + clear + body + cub_block + hop * looks(tiles < resident ? tiles : 4 * 32, 32) + (tiles >= 500) * sleep + \
             lookback(n)
     }
-    if (name == "single_pass") # one launch, no ticket where all tiles are resident, 128 tiles a look
-        return first + body + 0.5 + hop * looks(tiles < 132 * 4 ? tiles : 2 * 128, 128) + pass(n, 2 / 0.95, 0.5, 0)
+    # One launch, no ticket where all tiles are resident, 128 tiles a look; its table of shapes.
+    tiles = n * w <= 16 * 2^10 ? 1 : n * w <= 512 * 2^10 ? up(n, 1024) : up(n, 4096)
+    if (name == "single_pass")
+        return first + body + own_block + hop * looks(tiles < 132 * 4 ? tiles : 2 * 128, 128) + pass(n, 2 / 0.95, 0.5, 0)
 }
 function lookback(n) { bound = "latency"; return 2 * n * w / (n * w * 2 <= l2 ? most(cub, cached / 2) : cub) }
