@@ -106,6 +106,11 @@ static uint64_t blocks_of(const struct problem *p)
     return blocks;
 }
 
+static const char *refuse(const struct problem *)
+{
+    return cooperative_launches() ? nullptr : "needs-cooperative-launch";
+}
+
 /* A sum a block. How many there will be is known only when the device is: there are never more than tiles. */
 static size_t workspace(const struct problem *p)
 {
@@ -167,6 +172,7 @@ ALGORITHM(cooperative) = {
     .additions = "G (3 B + 227 B / 480 + 322) + (R - 1) (B + 97 B / 480 + 161)",
     .launches = "1",
     .traffic = "3 n + R + R (R - 1) / 2",
+    .refuse = refuse,
     .workspace = workspace,
     .run = run,
     .model = model,

@@ -92,6 +92,11 @@ int device_compute_capability(void)
     return gpu.compute_capability;
 }
 
+bool device_cooperative_launches(void)
+{
+    return gpu.cooperative_launches;
+}
+
 uint64_t device_launches(void)
 {
     return gpu.launches;
@@ -242,6 +247,7 @@ int device_open(int index, const struct device_options *options, char *why, size
     gpu.sm_count = attribute(cudaDevAttrMultiProcessorCount);
     gpu.compute_capability =
         10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+    gpu.cooperative_launches = attribute(cudaDevAttrCooperativeLaunch) != 0;
     gate_start();
     sm_clock_start();
     if (gpu.error)

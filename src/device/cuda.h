@@ -11,7 +11,8 @@ struct cuda_device {
     int number; /* -1: none is open */
     cudaStream_t stream;
     int sm_count, compute_capability; /* 10 * major + minor */
-    int error;                        /* the first; it sticks */
+    bool cooperative_launches;
+    int error; /* the first; it sticks */
     char error_text[400];
     uint64_t launches;
 };

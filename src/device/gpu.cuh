@@ -10,11 +10,12 @@
  *     SHARED(T, name, count)                              __shared__ T name[count];
  *     resident_blocks(kernel, threads)                    so many of its blocks the device holds at once, at least 1
  *     compute_capability()                                10 * major + minor: what the device can do
+ *     cooperative_launches()                              can the device carry out launch_cooperative?
  *     count_lookback(tiles)                               a tile has looked at so many before it: for the count build
  *
  * What launches goes to the harness's stream and is counted. A kernel name with a comma in its template arguments needs
- * parentheses: launch((scan_tile<Op, 4>), ...). resident_blocks and compute_capability want an open device: they are
- * for run(), prepare() and refuse(), not for workspace(), which the planner asks without one. cuda::atomic_ref is in
+ * parentheses: launch((scan_tile<Op, 4>), ...). What asks about the device wants an open one: it is for run(),
+ * prepare() and refuse(), not for workspace(), which the planner asks without. cuda::atomic_ref is in
  * device/atomic.cuh, cooperative_groups::this_grid() in device/cooperative.cuh; __trap() ends a launch whose wait has
  * lasted too long.
  */
@@ -62,9 +63,11 @@ template <class... P> uint64_t most_resident(const char *name, void (*kernel)(P.
 }
 
 extern "C" int device_compute_capability(void);
+extern "C" bool device_cooperative_launches(void);
 
 #define resident_blocks(kernel, threads) most_resident(#kernel, kernel, threads)
 #define compute_capability() device_compute_capability()
+#define cooperative_launches() device_cooperative_launches()
 #define launch(kernel, ...) launch_kernel(#kernel, kernel, __VA_ARGS__)
 #define launch_cooperative(kernel, ...) launch_kernel_cooperative(#kernel, kernel, __VA_ARGS__)
 

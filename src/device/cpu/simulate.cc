@@ -557,6 +557,11 @@ int simulate_open_error(char *why, size_t size)
     return int(spec.open);
 }
 
+bool cpu_cooperative_launches(void)
+{
+    return !simulated || spec.cooperative;
+}
+
 void simulate_properties(struct device_properties *properties)
 {
     properties->simulated = true;

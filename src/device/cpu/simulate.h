@@ -46,7 +46,7 @@
  *     name [simulated GPU]   uuid   cc [9.0]   sm [132]   clock [1980] MHz; 0: no SM clock   memclock [2619] MHz
  *     bus [5120] bits        l2 [52428800] bytes; 0: unknown, and no cold caches             driver
  *     mig, wsl [0]           temperature [-1]   power, the limit in W [unknown]   processes, of others [-1]
- *     locked [-1]            are the clocks locked?
+ *     locked [-1]            are the clocks locked?          cooperative [1]   0: no cooperative launches
  *
  * Faults. KERNEL is a name without template arguments, or memcpy, memset, empty; @BLOCKS means launches of so many
  * blocks alone, #K those from the K-th of them on. Several may be given.

@@ -65,6 +65,7 @@ static const struct key keys[] = {
     {"l2", COUNT, AT(l2), 0, 1e12, 1, 1},
     FLAG(mig),
     FLAG(wsl),
+    FLAG(cooperative),
     {"temperature", NUMBERS, AT(temperature), -1, 1000, 1, 1},
     {"power", NUMBERS, AT(power), 0, 1e6, 1, 1},
     {"processes", NUMBERS, AT(processes), -1, 1e6, 1, 1},

@@ -32,7 +32,7 @@ struct specification {
 
     char name[128] = "simulated GPU", uuid[48] = "", driver[32] = "";
     double capability = 9.0;
-    uint64_t sm = 132, clock = 1980, memclock = 2619, bus = 5120, l2 = 50 << 20, mig = 0, wsl = 0;
+    uint64_t sm = 132, clock = 1980, memclock = 2619, bus = 5120, l2 = 50 << 20, mig = 0, wsl = 0, cooperative = 1;
     double temperature = -1, power = NAN, processes = -1, locked = -1;
 
     uint64_t open = 0;

@@ -96,10 +96,15 @@ template <auto kernel> static inline uint64_t most_resident(int)
     return cpu_resident_blocks();
 }
 
-/* Everything that kernels of ours ask for is there. */
+/* Everything that kernels of ours ask for is there, but where a simulated GPU says otherwise. */
 [[maybe_unused]] static constexpr int compute_capability()
 {
     return 90;
+}
+bool cpu_cooperative_launches(void);
+[[maybe_unused]] static inline bool cooperative_launches()
+{
+    return cpu_cooperative_launches();
 }
 
 #ifdef SCANBENCH_COUNT
