@@ -98,7 +98,8 @@ static void costs(const struct algorithm *algorithm, char (*row)[160])
 }
 
 static const char legend[] =
-    "n elements, k = ceil(log2 n), m = 2^k, B elements a block takes at once, G = ceil(n / B); "
+    "n elements, k = ceil(log2 n), m = 2^k, B elements a block takes at once, G = ceil(n / B), "
+    "R blocks that are resident; "
     "words moved: to the last few, where n is a power of two (the models count every word, at "
     "every n and of both kinds)";
 
