@@ -17,9 +17,9 @@
  * B elements a tile in W = B / 480 warps, G = ceil(n / B) tiles: 2 launches, one of them the clear; G (2 B + 130 (W +
  * 1)) additions, about 2n; G + 40 steps for two tiles or more; 2n words of elements, and 3 G or so beside them.
  *
- * The array is moved twice and not three or four times, and yet the prefix goes from tile to tile one at a time, each
- * time as long as it takes a word to get from one multiprocessor to another: about a microsecond a tile, during which
- * the memory could have moved several. Look-back (decoupled_lookback.cu) takes that chain apart.
+ * The array is moved twice and not three or four times. But the prefix goes from tile to tile, one at a time, and each
+ * time a word has to get from one multiprocessor to another: a chain as long as there are tiles, however fast the
+ * memory is. Look-back (decoupled_lookback.cu) takes it apart.
  *
  * S. Yan, G. Long and Y. Zhang, "StreamScan: fast scan algorithms for GPUs without global barrier synchronization",
  * PPoPP 2013.

@@ -14,11 +14,11 @@
  *
  * B elements a tile in W = B / 480 warps, G = ceil(n / B) tiles, R blocks: as many as the device holds at once, but no
  * more than tiles. 1 launch; G (3 B + 227 W + 322) additions, about 3n, and B + 97 W + 161 for what each block finds
- * before it; about 2 G / R + 75 steps; 3n words of elements, and R^2 / 2 of the sums.
+ * before it; about 2 G / R + 65 steps; 3n words of elements, and R^2 / 2 of the sums.
  *
- * One launch and no other state than the sums. But the array is read twice, and at the barrier everybody waits for the
- * last, about as long as a launch would take: its gain over three launches is small, and only that a block keeps its
- * place, and caches what they hold, from one half to the other.
+ * One launch and no other state than the sums, and blocks keep their places from one half to the other. But the array
+ * is read twice, as in three launches, and at the barrier the memory rests until the last block has come: there is less
+ * to be gained than it looks.
  *
  * S. Xiao and W. Feng, "Inter-block GPU communication via fast barrier synchronization", IPDPS 2010.
  */

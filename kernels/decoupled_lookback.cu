@@ -30,9 +30,9 @@
  * 1)) additions, about 2n, and 130 for each window of 32 tiles that somebody looks at; 2n words of elements, and 3 G or
  * so beside them. How far a look-back goes, and so its reads, additions and steps, is a matter of timing.
  *
- * As little memory traffic as a scan can have, and no tile waits for a prefix to come all the way along: this has been
- * the fast scan of GPUs since 2016. What it still pays for is the clear, the fences that keep flag and value in order,
- * and a look-back that begins only when the tile has been read.
+ * As little memory traffic as a scan can have, and no tile waits for a prefix to come all the way along: CUB's scan is
+ * built on it. What it still pays for is the clear, the fences that keep flag and value in order, and a look-back that
+ * begins only when the tile has been read.
  *
  * D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled look-back", NVR-2016-002, NVIDIA 2016.
  */
