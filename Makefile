@@ -21,7 +21,11 @@ ALL_CFLAGS = -std=gnu11 $(WARN) $(SEMANTICS) -fopenmp-simd -Isrc -Ibuild $(CFLAG
 ALL_CXXFLAGS = -std=c++20 $(WARN) $(SEMANTICS) -Isrc $(CXXFLAGS)
 ALL_NVCCFLAGS = -std=c++20 -Isrc $(if $(CCCL),-I"$(CCCL)/cub" -I"$(CCCL)/thrust" -I"$(CCCL)/libcudacxx/include") \
 	-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers,-fno-strict-aliasing,-fwrapv $(NVCCFLAGS)
-LIBS = -pthread -lm -ldl
+LIBS = -pthread -lm -ldl $$(cat build/openmp)
+# Of thrust_cpp and thrust_omp.
+THRUST = $$(cat build/openmp) $$(scripts/thrust-headers "$(CCCL)")
+# nvcc hands the option on to its host compiler.
+OPENMP_OF_NVCC = $$(sed 's/^-/-Xcompiler &/' build/openmp)
 # The count build: every memory access of a kernel becomes a call, and src/device/count answers it in place of the
 # thread sanitizer's library. Accesses have to be those that the source writes: whatever merges, moves or drops them is
 # off. build/reference does without any optimisation; a test holds the counts of the two against each other.
@@ -138,19 +142,22 @@ build/tune-cpu/registry.c build/tune-$(CUDA)/registry.c: FORCE
 # Made anew each time, and left alone where nothing changes: a mutant follows its list, its kernel and that one's parts.
 build/mutants/kernels/%.cu: FORCE
 	@scripts/mutant $* $@
-build/count/flags: FORCE
+# -fopenmp, or nothing where compilers have none. The count build is serial: its hooks are for one thread.
+build/openmp: FORCE
+	$(call when-changed,scripts/openmp-flag '$(CC)' '$(CXX)')
+build/count/flags: FORCE | build/openmp
 	$(call when-changed,echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS) $(COUNT) $(SEEN) $(AS_WRITTEN)')
-build/cpu/flags: FORCE
-	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS)'; scripts/kernel-flags $(CXX); })
-build/$(CUDA)/flags: FORCE
+build/cpu/flags: build/openmp FORCE
+	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(CXX) $(ALL_CXXFLAGS)'; cat build/openmp; scripts/kernel-flags $(CXX); scripts/thrust-headers; })
+build/$(CUDA)/flags: build/openmp FORCE
 	$(if $(CCCL),@scripts/check-cccl "$(CCCL)")
-	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(NVCC) $(ALL_NVCCFLAGS)'; scripts/cuda-architectures; })
+	$(call when-changed,{ echo '$(CC) $(ALL_CFLAGS) $(NVCC) $(ALL_NVCCFLAGS)'; cat build/openmp; scripts/cuda-architectures; })
 build/version.h: FORCE
 	$(call when-changed,scripts/version "$(COMMIT)")
 
 build/cpu/%.c.o: %.c build/cpu/flags | build/version.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $$(cat build/openmp) -MMD -MP -c $< -o $@
 
 build/cpu/%.cc.o: %.cc build/cpu/flags
 	@mkdir -p $(@D)
@@ -158,7 +165,7 @@ build/cpu/%.cc.o: %.cc build/cpu/flags
 
 build/cpu/%.cu.o: %.cu build/cpu/flags
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CXXFLAGS) $$(scripts/kernel-flags $(CXX)) -MMD -MP -x c++ -c $< -o $@
+	$(CXX) $(ALL_CXXFLAGS) $$(scripts/kernel-flags $(CXX)) $(if $(filter kernels/thrust_%,$<),$(THRUST)) -MMD -MP -x c++ -c $< -o $@
 
 build/count/%.c.o: %.c build/count/flags | build/version.h
 	@mkdir -p $(@D)
@@ -178,11 +185,16 @@ build/reference/%.cu.o: %.cu build/count/flags
 
 build/$(CUDA)/%.c.o: %.c build/$(CUDA)/flags | build/version.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $$(cat build/openmp) -MMD -MP -c $< -o $@
 
 build/$(CUDA)/%.cu.o: %.cu build/$(CUDA)/flags
 	@mkdir -p $(@D)
 	$(NVCC) $(ALL_NVCCFLAGS) $$(scripts/cuda-architectures) -MMD -MP -c $< -o $@
+
+# No kernels in there: the host's compiler does in seconds what nvcc does in a minute.
+$(call objects,$(CUDA),kernels/thrust_cpp.cu kernels/thrust_omp.cu): build/$(CUDA)/%.cu.o: %.cu build/$(CUDA)/flags
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CXXFLAGS) $(THRUST) -MMD -MP -x c++ -c $< -o $@
 
 build/%/registry.o: build/%/registry.c src/scan.h
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
@@ -216,10 +228,10 @@ build/tune-cpu/scanbench: $(CPU_HOST_OBJECTS) $(call objects,cpu,$(TUNED)) build
 	$(CXX) $^ $(LIBS) -o $@
 
 build/tune-$(CUDA)/scanbench: $(call objects,$(CUDA),$(HOST) $(wildcard src/device/*.cu) $(TUNED)) build/tune-$(CUDA)/registry.o
-	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl -o $@
+	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl $(OPENMP_OF_NVCC) -o $@
 
 build/$(CUDA)/scanbench: $(CUDA_OBJECTS)
-	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl -o $@
+	$(NVCC) $$(scripts/cuda-architectures) $^ -lpthread -lm -ldl $(OPENMP_OF_NVCC) -o $@
 
 # A second opinion on the timer, without anything of src/.
 build/$(CUDA)/cub-isolated: tests/cub_isolated.cu build/$(CUDA)/flags

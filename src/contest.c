@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "contest.h"
 
+#include "host_threads.h"
 #include "shuffle.h"
 #include "timer.h"
 
@@ -79,6 +80,7 @@ static bool take_turns(const struct contest *contest, struct contestant *all, in
         for (int i = 0; i < count; i++) {
             struct contestant *c = &all[field[i]];
             contest->on_turn(contest->arg, c->index);
+            host_threads_rest(); /* of whoever ran before */
             bool cut = *contest->stop;
             if (!cut && timing_turn(c->timing)) {
                 field[left++] = field[i];

@@ -335,9 +335,14 @@ static bool admit(struct job *job, bool in_place)
 {
     const struct point *point = job->point;
     const char *why = point_unavailable(point);
-    if (why)
-        return fail(job, STATUS_UNSUPPORTED, job->algorithm->runs_on == NVIDIA ? "needs-nvidia-gpu" : "no-run", "%s",
-                    why);
+    if (why) {
+        char detail[96] = "needs-nvidia-gpu";
+        if (job->algorithm->missing)
+            csv_slug(why, detail, sizeof detail);
+        else if (job->algorithm->runs_on != NVIDIA)
+            strcpy(detail, "no-run");
+        return fail(job, STATUS_UNSUPPORTED, detail, "%s", why);
+    }
     if (!on_device(job) && simulated())
         return fail(job, STATUS_UNSUPPORTED, "no-simulated-time", "a simulated clock knows no time of the host");
     if (in_place && !job->algorithm->in_place)

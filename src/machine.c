@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine.h"
 
+#include "host_threads.h"
 #include "timer.h"
 #include "verbs/verbs.h"
 #include "version.h"
@@ -78,6 +79,7 @@ void machine_describe(struct machine *machine, const struct settings *settings, 
     if (!machine->host_cpu[0] && !strcmp(hello->properties.kind, "cpu") && !hello->properties.simulated)
         snprintf(machine->host_cpu, sizeof machine->host_cpu, "%s", hello->properties.name);
     machine->host_cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    machine->host_threads = host_threads();
     file_value("/etc/os-release", "PRETTY_NAME=", '=', machine->os, sizeof machine->os);
 
     struct utsname name;
@@ -191,7 +193,7 @@ const char machine_header[] =
     "global_mem_bytes,ecc,driver,runtime,nvcc,cub,arch_flags,power_limit_w,temp_start_c,temp_end_c,"
     "event_resolution_s,event_pair_s,gate_s,empty_kernel_s,host_cpu,host_cores,os,kernel,wsl,compiler,samples_min,"
     "samples_max,point_budget_s,ci_target,uuid,mig,simulated,other_processes,clocks_locked,sm_clock_rest_mhz,"
-    "sm_clock_busy_mhz,resumed\n";
+    "sm_clock_busy_mhz,resumed,host_threads\n";
 
 static void positive(struct csv_row *row, int value)
 {
@@ -298,6 +300,7 @@ void machine_row(const struct machine *machine, const char *run, const char *slu
     measured(row, o->sm_clock_first_mhz);
     measured(row, o->sm_clock_busy_mhz);
     csv_integer(row, 0);
+    positive(row, machine->host_threads);
     row->text[--row->length] = 0; /* the last comma */
 }
 

@@ -10,6 +10,7 @@
 struct machine {
     char host_cpu[128];
     int host_cores;
+    int host_threads; /* of OpenMP; 0: there is none */
     char os[128], kernel[128];
     int wsl; /* 1, 0, or -1 for unknown */
     char compiler[128];

@@ -115,7 +115,7 @@ static void time_ceiling(const struct point *points, int count, const struct job
     few.budget_s = CEILING_BUDGET_S;
     few.keep_samples = few.in_place = false;
     for (int i = 0; i < count; i++) {
-        if (points[i].kind == COPY)
+        if (points[i].kind == COPY && points[i].algorithm->runs_on != HOST)
             return; /* it is measured as a contestant */
         if (points[i].algorithm->runs_on != HOST && points[i].n > largest) {
             largest = points[i].n;

@@ -140,6 +140,8 @@ const char *point_unavailable(const struct point *point)
 {
     if (point->algorithm->run)
         return NULL;
+    if (point->algorithm->missing)
+        return point->algorithm->missing;
     return point->algorithm->runs_on == NVIDIA ? "needs an NVIDIA GPU" : "has no .run in its descriptor";
 }
 

@@ -71,7 +71,8 @@ struct algorithm {
     bool in_place;              /* may `out` be `in`? */
     bool synchronises;          /* does run() wait for the device? Then no gate holds it, and no graph captures it */
     int threads[8];             /* block sizes it accepts, its own choice first, ended by 0; none on the host */
-    int items;                  /* elements a thread takes; a tile, what a block takes at once, is threads * items */
+    int items;                  /* elements a thread takes; a tile, what a block takes at once, is threads * items; on
+                                 * the host the tile of a core */
 
     /* What `list` prints; n, k = ceil(log2 n), m = 2^k, B = tile, G = ceil(n / B). */
     const char *additions, *launches, *traffic;
@@ -89,6 +90,7 @@ struct algorithm {
      * `synchronises`; fit to be captured into a graph once and replayed. n > 0.
      * Errors are left to the device (device_error). NULL where the algorithm cannot be built. */
     void (*run)(const struct problem *);
+    const char *missing; /* why it cannot ("needs OpenMP"); NULL: its place says it */
 
     /* The cost of one run, for every n > 0; NULL for a black box. */
     struct cost (*model)(const struct problem *);

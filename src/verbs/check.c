@@ -37,11 +37,11 @@ static void add(struct points *points, const struct point *point)
     points->list[points->count++] = *point;
 }
 
-/* Elements that a block takes at once; what has no blocks is tried around 1024. */
+/* Elements that a block takes at once, or a core; what has no tiles is tried around 1024. */
 static uint64_t tile_of(const struct algorithm *algorithm, int threads)
 {
     uint64_t tile = (uint64_t)(threads ? threads : 1) * (uint64_t)(algorithm->items ? algorithm->items : 1);
-    return threads && tile > 1 ? tile : 1024;
+    return tile > 1 ? tile : 1024;
 }
 
 /* Every size at which an inner boundary is crossed. In the count build, where an element costs ten times as much, those

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* list: the algorithms, what they can and what they cost. */
+#include "job.h"
 #include "registry.h"
 #include "verbs/verbs.h"
 
@@ -32,9 +33,9 @@ static void format_sets(const struct algorithm *algorithm, char *kinds, char *ty
 static const char *where(const struct algorithm *algorithm)
 {
     if (!algorithm->run)
-        return algorithm->runs_on == NVIDIA ? "needs an NVIDIA GPU" : "no .run in its descriptor";
+        return point_unavailable(&(struct point){.algorithm = algorithm});
     switch (algorithm->runs_on) {
-    case HOST: return "host, one core";
+    case HOST: return "host";
     case DEVICE: return strcmp(device_kind(), "cpu") ? "GPU" : "GPU, CPU device";
     case NVIDIA: return "GPU, vendor's library";
     }
