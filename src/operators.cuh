@@ -111,12 +111,12 @@ template <bool counted, class F> static inline void with_operator_of(const struc
 
 template <class F> static inline void with_operator(const struct problem *problem, F f)
 {
-#ifdef __CUDACC__
+#ifdef SCANBENCH_COUNT
+    with_operator_of<true>(problem, f);
+#else
     if (problem->op == SUM && problem->type == I32 && device_counting())
         return f(Operator<Sum<int32_t>, true>{});
     with_operator_of<false>(problem, f);
-#else
-    with_counting([&](auto counted) { with_operator_of<decltype(counted)::value>(problem, f); });
 #endif
 }
 

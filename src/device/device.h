@@ -148,7 +148,7 @@ uint64_t device_launches_captured(const struct algorithm *algorithm, const struc
 /* Additions are counted only while this is on: a counter in the loop costs time. After device_synchronize. */
 void device_count_additions(bool on);
 uint64_t device_additions(void);
-/* Can this device count the additions of this operator on this type? A GPU counts sums of i32. */
+/* Can this device count the additions of this operator on this type? Sums of i32, but in the count build all. */
 bool device_counts_additions(enum type type, enum op op);
 
 #ifdef __cplusplus

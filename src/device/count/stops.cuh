@@ -272,10 +272,4 @@ template <class... P, void (*function)(P...)> struct kernel_of<function> {
     }
 };
 
-/* Every addition is counted. */
-template <class F> static inline void with_counting(F f)
-{
-    f(std::true_type{});
-}
-
 #endif

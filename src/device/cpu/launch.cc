@@ -427,9 +427,9 @@ uint64_t device_launches(void)
     return cpu_launches;
 }
 
-bool device_counts_additions(enum type, enum op)
+bool device_counts_additions(enum type type, enum op op)
 {
-    return true;
+    return OBSERVED || (type == I32 && op == SUM);
 }
 
 void device_count_additions(bool on)
