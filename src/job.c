@@ -272,6 +272,8 @@ static void run_once(struct job *job, bool counted, struct seen *seen)
     if (counter) {
         counter->end();
         see_counts(job, counter, seen);
+        if (counter->unfollowed() && !strstr(job->row->flags, FLAG_UNFOLLOWED))
+            row_flag(job->row, FLAG_UNFOLLOWED);
     }
     if (counted) {
         seen->additions = device_additions() - seen->additions;

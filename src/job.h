@@ -60,6 +60,9 @@ struct row {
 /* Empties a row and gives it a status, a detail ("" for none) and a message for people. */
 void row_set(struct row *row, enum status status, const char *detail, const char *message);
 
+/* A flag of the count build: the order of blocks was not followed to the end, races may not have been reported. */
+#define FLAG_UNFOLLOWED "order-not-followed"
+
 /* Adds a slug to the flags. */
 void row_flag(struct row *row, const char *flag);
 

@@ -7,10 +7,16 @@ extern "C" {
 
 constexpr uint64_t N = 5000;
 
-static bool equal(const struct launch_counts *a, const struct launch_counts *b)
+/* Where blocks wait for each other, how often they look is a matter of the order, which goes on from launch to launch:
+ * there, what is written and what is done to shared memory must be the same. */
+static bool equal(const struct launch_counts *a, const struct launch_counts *b, bool orders_differ)
 {
-    return !strcmp(a->kernel, b->kernel) && a->blocks == b->blocks && a->threads_launched == b->threads_launched &&
-           a->active_threads == b->active_threads && !memcmp(&a->counts, &b->counts, sizeof a->counts);
+    if (strcmp(a->kernel, b->kernel) || a->blocks != b->blocks || a->threads_launched != b->threads_launched)
+        return false;
+    if (orders_differ && a->counts.atomics && b->counts.atomics)
+        return a->counts.shared_loads == b->counts.shared_loads && a->counts.shared_stores == b->counts.shared_stores &&
+               a->counts.barriers == b->counts.barriers;
+    return a->active_threads == b->active_threads && !memcmp(&a->counts, &b->counts, sizeof a->counts);
 }
 
 /* Counts of what f() launches, in `list`. */
@@ -26,7 +32,7 @@ template <class F> static int counted(struct launch_counts *list, int room, F f)
     return count;
 }
 
-static void test_algorithm(const struct algorithm *a, const char *order)
+static void test_algorithm(const struct algorithm *a, const char *order, bool shuffled)
 {
     enum { MOST = 64 };
     static struct launch_counts direct[MOST], replayed[MOST], none[1];
@@ -52,7 +58,7 @@ static void test_algorithm(const struct algorithm *a, const char *order)
         else if (again != launches || launches > MOST)
             snprintf(why, sizeof why, "%d launches replayed, %d direct", again, launches);
         for (int i = 0; i < launches && !*why; i++)
-            if (!equal(&direct[i], &replayed[i]))
+            if (!equal(&direct[i], &replayed[i], shuffled))
                 snprintf(why, sizeof why, "launch %d, %s, has other counts", i, direct[i].kernel);
         device_graph_destroy(graph);
     }
@@ -68,7 +74,7 @@ static void test_all()
         if ((*a)->run && (*a)->runs_on == DEVICE && !(*a)->synchronises)
             for (int order : {0, 4}) {
                 reopen(&orders[order]);
-                test_algorithm(*a, orders[order].name);
+                test_algorithm(*a, orders[order].name, order > 0);
             }
 }
 

@@ -533,18 +533,157 @@ static __global__ void chain(int *data, int *flags, unsigned *ticket, int *out)
         out[0] = data[0];
 }
 
-/* The last block to come adds up what all have left. */
-static __global__ void last_block(int *parts, unsigned *count, int *out)
+enum fences { BOTH_FENCES, FENCE_OF_WRITER, FENCE_OF_READER, NO_FENCE };
+
+/* The last block to come adds up what all have left: each passes on what those before it have released. */
+static __global__ void last_block(int *parts, unsigned *count, int *out, enum fences fences)
 {
     SHARED(unsigned, ticket, 1);
     if (threadIdx.x == 0) {
-        parts[blockIdx.x] = int(blockIdx.x);
-        __threadfence();
-        ticket[0] = atomicAdd(count, 1u);
+        parts[blockIdx.x] = int(blockIdx.x); /* here: part written */
+        if (fences == BOTH_FENCES || fences == FENCE_OF_WRITER)
+            __threadfence();
+        ticket[0] = atomicAdd(count, 1u); /* here: ticket drawn */
+        if (fences == BOTH_FENCES || fences == FENCE_OF_READER)
+            __threadfence();
     }
     __syncthreads();
     if (ticket[0] == gridDim.x - 1 && threadIdx.x < gridDim.x)
-        out[threadIdx.x] = parts[threadIdx.x];
+        out[threadIdx.x] = parts[threadIdx.x]; /* here: part read */
+}
+
+/* Value and flag apart, in all ways to say that the value is there. */
+enum way {
+    RELEASE_ACQUIRE,
+    RELAXED_STORE,
+    RELAXED_LOAD,
+    BOTH_RELAXED,
+    OTHER_FLAG,   /* released on one address, acquired on another */
+    FENCED,       /* relaxed, with fences */
+    FENCED_STORE, /* and no acquire */
+    FENCED_LOAD,  /* and no release */
+    FENCE_EARLY,  /* before the value is written */
+    FENCE_IN_BLOCK,
+    FENCE_BY_OTHERS, /* by the thread that wrote, not by the one that stores the flag */
+    NO_BARRIER       /* one thread releases what another has written */
+};
+
+static __global__ void hand_over(int *values, int *flags, int *out, enum way way)
+{
+    const unsigned b = blockIdx.x, t = threadIdx.x, last = blockDim.x - 1;
+    const bool released = way == RELEASE_ACQUIRE || way == RELAXED_LOAD || way == NO_BARRIER;
+    const bool acquired = way == RELEASE_ACQUIRE || way == RELAXED_STORE || way == NO_BARRIER || way == OTHER_FLAG;
+    const cuda::memory_order order = acquired ? cuda::memory_order_acquire : cuda::memory_order_relaxed;
+    cuda::atomic_ref<int, cuda::thread_scope_device> flag(flags[0]), other(flags[8]);
+    if (b == 0) {
+        if (way == FENCE_EARLY)
+            __threadfence();
+        if (t == last)
+            values[0] = 7; /* here: value written */
+        if (way == FENCE_BY_OTHERS)
+            __threadfence();
+        if (way != NO_BARRIER)
+            __syncthreads();
+        if (t == 0) {
+            if (way == OTHER_FLAG)
+                other.store(1, cuda::memory_order_release);
+            if (way == FENCED || way == FENCED_STORE)
+                __threadfence();
+            if (way == FENCE_IN_BLOCK)
+                __threadfence_block();
+            flag.store(1, released ? cuda::memory_order_release : cuda::memory_order_relaxed); /* here: flag written */
+        }
+    } else {
+        if (t == 0) {
+            while (flag.load(order) == 0) /* here: flag read */
+                __nanosleep(20);
+            if (way == FENCED || way == FENCED_LOAD || way == FENCE_EARLY || way == FENCE_BY_OTHERS)
+                __threadfence();
+            if (way == FENCE_IN_BLOCK)
+                __threadfence_block();
+        }
+        __syncthreads();
+        out[(b - 1) * blockDim.x + t] = values[0]; /* here: value read */
+    }
+}
+
+/* Block 0 hands over to 1, 1 to 2: what 0 has written is past for 2, unless one of the two forgets its part. */
+static __global__ void hand_on(int *values, int *flags, int *out, bool forgets)
+{
+    const unsigned b = blockIdx.x, t = threadIdx.x;
+    if (t == 0 && b > 0) {
+        cuda::atomic_ref<int, cuda::thread_scope_device> before(flags[b - 1]);
+        while (before.load(b == 1 && forgets ? cuda::memory_order_relaxed : cuda::memory_order_acquire) == 0)
+            __nanosleep(20);
+    }
+    __syncthreads();
+    if (b == 0)
+        values[t] = int(t); /* here: first value */
+    if (b == 2)
+        out[t] = values[t ^ 1]; /* here: value of the first */
+    __syncthreads();
+    if (t == 0)
+        cuda::atomic_ref<int, cuda::thread_scope_device>(flags[b]).store(1, cuda::memory_order_release);
+}
+
+/* volatile flags, as before there were others. */
+static __global__ void by_volatile(int *values, volatile int *flags, int *out, enum fences fences)
+{
+    if (blockIdx.x == 0) {
+        values[0] = 7; /* here: value before the volatile flag */
+        if (fences == BOTH_FENCES || fences == FENCE_OF_WRITER)
+            __threadfence();
+        flags[0] = 1; /* here: volatile flag written */
+    } else {
+        while (flags[0] == 0) /* here: volatile flag read */
+            __nanosleep(20);
+        if (fences == BOTH_FENCES || fences == FENCE_OF_READER)
+            __threadfence();
+        out[0] = values[0]; /* here: value behind the volatile flag */
+    }
+}
+
+/* A flag in shared memory, and the fences of its block. */
+static __global__ void fences_in_block(int *out, bool with_fences)
+{
+    SHARED(int, flag, 1);
+    SHARED(int, value, 1);
+    volatile int *ready = &flag[0];
+    if (threadIdx.x == 0)
+        flag[0] = 0;
+    __syncthreads();
+    if (threadIdx.x == 32) {
+        value[0] = 5;
+        if (with_fences)
+            __threadfence_block();
+        *ready = 1;
+    }
+    if (threadIdx.x == 0) {
+        while (*ready == 0)
+            __nanosleep(20);
+        if (with_fences)
+            __threadfence_block();
+        out[blockIdx.x] = value[0]; /* here: value in the block */
+    }
+}
+
+/* A word that holds its value and its flag needs no order; a flag beside it does. */
+static __global__ void tagged(unsigned long long *words, int *out)
+{
+    const unsigned b = blockIdx.x;
+    unsigned long long sum = b;
+    if (threadIdx.x)
+        return;
+    if (b > 0) {
+        cuda::atomic_ref<unsigned long long, cuda::thread_scope_device> before(words[b - 1]);
+        unsigned long long w;
+        while (!((w = before.load(cuda::memory_order_relaxed)) & 1))
+            __nanosleep(20);
+        sum += w >> 32;
+    }
+    cuda::atomic_ref<unsigned long long, cuda::thread_scope_device>(words[b]).store(sum << 32 | 1,
+                                                                                    cuda::memory_order_relaxed);
+    out[b] = int(sum);
 }
 
 /* All blocks meet, twice. */
@@ -555,7 +694,7 @@ static __global__ void grid_barrier(unsigned *count, int *cells, int *out)
         cells[(b * 32 + t) % (n * 32)] = int(k);
         __syncthreads();
         if (t == 0) {
-            atomicAdd(count, 1u);
+            cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*count).fetch_add(1);
             while (cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*count).load() < (2 * k - 1) * n)
                 __nanosleep(20);
         }
@@ -563,7 +702,7 @@ static __global__ void grid_barrier(unsigned *count, int *cells, int *out)
         out[b * 32 + t] = cells[(b + k) % n * 32 + 31 - t];
         __syncthreads();
         if (t == 0) {
-            atomicAdd(count, 1u);
+            cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*count).fetch_add(1);
             while (cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*count).load() < 2 * k * n)
                 __nanosleep(20);
         }
@@ -696,6 +835,85 @@ static void test_grid()
                : device_error_text());
 }
 
+static const char *const SILENT = "nothing orders the two: the flag at %s was written without release";
+static const char *const DEAF = "nothing orders the two: the flag at %s was read without acquire";
+
+static void hands_over(const char *name, enum way way, const char *says, const char *at)
+{
+    auto f = [=] { launch(hand_over, 2, 64, unset<int>(1), filled<int>(16), unset<int>(64), way); };
+    if (says)
+        reports(name, {{"race-global", "value read", false, says, at}}, f);
+    else
+        quiet(name, f);
+}
+
+/* Beyond its limit the order of blocks is no longer followed: that is said, and nothing is reported. */
+extern uint64_t order_most_effort;
+
+static void unfollowed(void)
+{
+    const uint64_t most = order_most_effort;
+    const struct report *list;
+    for (int much = 0; much < 2; much++) {
+        order_most_effort = much ? 10 : most;
+        reopen(&orders[0]);
+        counter->begin(true);
+        launch(hand_over, 2, 64, unset<int>(1), filled<int>(16), unset<int>(64), RELAXED_STORE);
+        launch(chain, 12, 1, unset<int>(1), filled<int>(12), filled<unsigned>(1), unset<int>(1));
+        counter->end();
+        const int count = counter->reports(&list);
+        result(much ? "what is too much to follow is said" : "what is not, is not",
+               counter->unfollowed() == uint64_t(much) && count == 1 ? "" : "it is not so");
+    }
+    order_most_effort = most;
+}
+
+static void test_order()
+{
+    unfollowed();
+    hands_over("release and acquire", RELEASE_ACQUIRE, nullptr, nullptr);
+    hands_over("relaxed words between fences", FENCED, nullptr, nullptr);
+    hands_over("no release", RELAXED_STORE, SILENT, "flag written");
+    hands_over("no acquire", RELAXED_LOAD, DEAF, "flag read");
+    hands_over("no release and no acquire", BOTH_RELAXED, SILENT, "flag written");
+    hands_over("a release of another flag", OTHER_FLAG, SILENT, "flag written");
+    hands_over("no fence of the reader", FENCED_STORE, DEAF, "flag read");
+    hands_over("no fence of the writer", FENCED_LOAD, SILENT, "flag written");
+    hands_over("fences of the block alone", FENCE_IN_BLOCK, SILENT, "flag written");
+    const char *const early = "nothing orders the two: the flag at %s does not release that";
+    hands_over("a fence before the value", FENCE_EARLY, early, "flag written");
+    hands_over("fences of other threads", FENCE_BY_OTHERS, early, "flag written");
+    hands_over("a release of what another thread has written", NO_BARRIER, "nothing orders the two", "flag written");
+
+    const char *const parts = "a part of each block, added up by the last";
+    for (int i = 0; i < 4; i++) {
+        static const enum fences all[] = {BOTH_FENCES, FENCE_OF_WRITER, FENCE_OF_READER, NO_FENCE};
+        const enum fences fences = all[i];
+        auto f = [=] { launch(last_block, 12, 32, unset<int>(12), filled<unsigned>(1), unset<int>(12), fences); };
+        auto g = [=] { launch(by_volatile, 2, 1, unset<int>(1), filled<int>(1), unset<int>(1), fences); };
+        if (fences == BOTH_FENCES) {
+            quiet(parts, f);
+            quiet("a volatile flag between fences", g);
+            continue;
+        }
+        const bool deaf = fences == FENCE_OF_WRITER;
+        reports("the same without a fence", {{"race-global", "part read", false, deaf ? DEAF : SILENT, "ticket drawn"}},
+                f);
+        reports("a volatile flag without a fence",
+                {{"race-global", "value behind the volatile flag", false, deaf ? DEAF : SILENT,
+                  deaf ? "volatile flag read" : "volatile flag written"}},
+                g);
+    }
+    least_resident = 3;
+    quiet("along three blocks", [] { launch(hand_on, 3, 64, unset<int>(64), filled<int>(3), unset<int>(64), false); });
+    reports("along three blocks, of which the second does not acquire", {{"race-global", "value of the first"}},
+            [] { launch(hand_on, 3, 64, unset<int>(64), filled<int>(3), unset<int>(64), true); });
+    least_resident = 0;
+    quiet("a flag in shared memory, fences of the block", [] { launch(fences_in_block, 5, 64, unset<int>(5), true); });
+    reports("the same without fences", {{"race-shared", "value in the block"}},
+            [] { launch(fences_in_block, 5, 64, unset<int>(5), false); });
+}
+
 static void test_races()
 {
     reported_once();
@@ -771,10 +989,11 @@ static void test_races()
             [] { launch(message, 2, 64, filled<int>(64), filled<int>(1), unset<int>(64), NOT_WAITED); });
     quiet("a message along a chain of blocks",
           [] { launch(chain, 12, 1, unset<int>(1), filled<int>(12), filled<unsigned>(1), unset<int>(1)); });
-    quiet("the last block reads what all have left",
-          [] { launch(last_block, 12, 32, unset<int>(12), filled<unsigned>(1), unset<int>(12)); });
+    least_resident = 12;
+    quiet("a word that is value and flag in one",
+          [] { launch(tagged, 12, 32, filled<unsigned long long>(12), unset<int>(12)); });
     least_resident = 4;
-    quiet("a barrier of the grid",
+    quiet("a barrier of the grid, made of a counter",
           [] { launch(grid_barrier, 4, 32, filled<unsigned>(1), unset<int>(128), unset<int>(128)); });
     least_resident = 0;
     quiet("a message within a block", [] { launch(message_in_block, 3, 64, unset<int>(3), true); });
@@ -825,6 +1044,7 @@ static void test_all()
     test_bulk();
     test_meetings();
     test_races();
+    test_order();
     test_grid();
     test_asynchronous();
 }

@@ -169,9 +169,22 @@ static bool names_line(const struct report *report, const char *here)
     return false;
 }
 
+/* Does the text have the words, with FILE:LINE of the line `here` in place of "%s"? */
+static bool has_words(const struct report *report, const char *words, const char *here)
+{
+    char wanted[300], place[100];
+    const char *file = strrchr(__BASE_FILE__, '/'), *hole = strstr(words, "%s");
+    snprintf(place, sizeof place, "%s:%d", file ? file + 1 : __BASE_FILE__, line_of(here));
+    snprintf(wanted, sizeof wanted, "%.*s%s%s", int(hole ? hole - words : strlen(words)), words, hole ? place : "",
+             hole ? hole + 2 : "");
+    return strstr(report->text, wanted);
+}
+
 struct expected {
     const char *kind, *here;
-    bool may; /* be missing: a matter of the order */
+    bool may;         /* be missing: a matter of the order */
+    const char *says; /* where given: it ends so, but for a file and its line: "the flag at %s was written" */
+    const char *at;   /* that line */
 };
 
 /* f() launches a wrong kernel: in every order there is each expected report, and no other one. */
@@ -197,9 +210,11 @@ template <class F> static void reports(const char *name, std::initializer_list<e
         for (const struct expected &one : all) {
             bool found = false;
             for (int i = 0; i < count; i++)
-                found = found || (!strcmp(list[i].kind, one.kind) && names_line(&list[i], one.here));
+                found = found || (!strcmp(list[i].kind, one.kind) && names_line(&list[i], one.here) &&
+                                  (!one.says || has_words(&list[i], one.says, one.at)));
             if (!found && !one.may && !*why)
-                snprintf(why, sizeof why, "%s: no %s at line %d", order.name, one.kind, line_of(one.here));
+                snprintf(why, sizeof why, "%s: no %s at line %d%s%s, but %s", order.name, one.kind, line_of(one.here),
+                         one.says ? ", " : "", one.says ? one.says : "", count ? list[0].text : "silence");
         }
         if (!all.size() && device_error() && !*why)
             snprintf(why, sizeof why, "%s: %s", order.name, device_error_text());

@@ -117,6 +117,10 @@ struct counter {
     uint32_t (*expressions)(const struct expression **list); /* list[0] is the identity */
 
     void (*watch)(const struct watcher *watcher); /* NULL: nobody */
+
+    /* Launches since begin() in which blocks have told each other so much that it was no longer followed: races of
+     * different blocks are then not all reported. */
+    uint64_t (*unfollowed)(void);
 };
 
 const struct counter *device_counter(void);

@@ -370,10 +370,19 @@ static void print_report(const struct check *check, struct tally *tally)
     for (int i = 0; i < tally->reason_count; i++)
         printf("%s%d: %s", i ? "; " : " (", tally->reasons[i].count, tally->reasons[i].why);
     printf(tally->reason_count ? ")\n" : "\n");
-    if (device_counter())
-        printf("Every access as the source writes it, with these inputs. Not to be seen here: weak memory order (a "
-               "missing "
-               "fence), what nvcc merges or reorders, caches, GPU time.\n");
+    if (!device_counter())
+        return;
+    printf("Every access as the source writes it, with these inputs and orders; blocks that do not release and acquire "
+           "what they hand over are told of. Not to be seen here: answers that a weak memory order makes wrong, what "
+           "nvcc merges or reorders, caches, GPU time.\n");
+    int unfollowed = 0;
+    for (int i = 0; i < check->done; i++)
+        unfollowed += strstr(check->rows[i].flags, FLAG_UNFOLLOWED) != NULL;
+    if (unfollowed)
+        printf(
+            "In %d of these points blocks tell each other so much that it was not followed to the end: races between "
+            "blocks were not all looked for there.\n",
+            unfollowed);
 }
 
 static bool nothing_here_can_run(const struct check *check)

@@ -238,11 +238,11 @@ static void print_tables(const struct count *count)
             print_table(count, point, count->files ? count->points[count->done - 1].n : 0);
     }
     if (count->done)
-        printf(
-            "Counted are accesses as the source writes them. Sectors: 32 bytes, distinct within a warp's request; "
-            "footprint: distinct within a launch.\n"
-            "Counts cannot show GPU time, weak memory order (a missing fence), caches, and what nvcc merges or leaves "
-            "out.\n");
+        printf("Counted are accesses as the source writes them. Sectors: 32 bytes, distinct within a warp's request; "
+               "footprint: distinct within a launch.\n"
+               "Counts cannot show GPU time, weak memory order (but a missing release or acquire is reported), caches, "
+               "and "
+               "what nvcc merges or leaves out.\n");
 }
 
 /* ------------------------------------------------------------------------------------------------ counting */
@@ -340,6 +340,11 @@ static bool keep(struct count *count, const struct row *row, const struct job_co
         progress_note(&count->progress, true, "disagrees: %s: %s", name, counts->disagreement);
         count->wrong = true;
     }
+    if (strstr(row->flags, FLAG_UNFOLLOWED))
+        progress_note(
+            &count->progress, true,
+            "not followed: %s: its blocks tell each other too much; races between blocks were not all looked for",
+            name);
     make_line(&count->lines[count->done], count->settings, point, counts);
     count->counted++;
     progress_wipe(&count->progress);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The checker: of every word of 4 bytes it knows who has written it last and who has read it, and when. Two threads
- * that touch a word, at least one of them with a plain write, must be kept apart by a barrier of their block, a
- * __syncwarp of their warp, or atomic accesses: one of the writer's block after the write, and later one of the
- * reader's before the read. Through which address they went is not asked, nor with which memory order.
+ * that touch a word, at least one of them with a plain write, must be kept apart by a barrier of their block or of the
+ * grid, a __syncwarp of their warp, or a release and an acquire (order.cc).
  *
  * What is not a whole word, as accesses of 1 and 2 bytes, is looked at for bounds and content only: others share it.
  *
@@ -25,7 +24,7 @@ uint64_t memory_device_bytes, memory_all_bytes;
 using record = uint64_t;
 constexpr int STAMP_AT = 36, THREAD_AT = 12;
 constexpr record ANOTHER = 1 << 11; /* of a read: one more thread has read, see `also` */
-constexpr uint32_t THREADS = 1 << 24, PLACES = 1 << 11;
+constexpr uint32_t PLACES = 1 << 11;
 constexpr uint32_t LAST_STAMP = (1 << 28) - 1;
 
 static constexpr record record_of(uint32_t stamp, uint32_t thread, uint32_t place)
@@ -72,12 +71,13 @@ void checker_open(void)
 {
     words = memory_all_bytes / 4;
     const uint64_t sectors = memory_device_bytes / 32 + 1;
-    whole_bytes = words * (sizeof *histories + sizeof *also) + sectors * 2 * sizeof(uint32_t);
+    whole_bytes = words * (sizeof *histories + sizeof *also + sizeof(uint32_t)) + sectors * 2 * sizeof(uint32_t);
     whole = reserve(whole_bytes);
     histories = static_cast<struct history *>(whole);
     also = reinterpret_cast<record *>(histories + words);
     uint32_t *loaded = reinterpret_cast<uint32_t *>(also + words);
     requests_open(loaded, loaded + sectors);
+    order_open(loaded + 2 * sectors);
     words_used = 0;
     stamp_now = FIRST_STAMP;
 }
@@ -110,73 +110,10 @@ void checker_trust(void)
 
 /* ---------------------------------------------------------------------------------------------- order */
 
-/* When threads of a block have stored or fenced atomically, since the launch began: the latest few. */
-struct releases {
-    uint32_t stamp[7];
-    uint32_t count;
-};
-static struct releases *releases; /* by block of the grid; NULL before the first atomic access of a launch */
-static uint64_t releases_of;      /* launch */
-static uint32_t releases_room;
-
-static struct releases *releases_by(uint32_t block)
-{
-    if (releases_of != launch_number) {
-        free(releases);
-        releases_room = launch_blocks;
-        releases = static_cast<struct releases *>(calloc(launch_blocks, sizeof *releases));
-        releases_of = launch_number;
-    }
-    return releases && block < releases_room ? &releases[block] : nullptr;
-}
-
-/* Has the block of the thread stored atomically after `stamp` and before `until`? */
-static bool released(uint32_t thread, uint32_t stamp, uint32_t until)
-{
-    if (releases_of != launch_number || until <= stamp)
-        return false;
-    /* Any of the threads that look like this one. */
-    for (uint64_t t = thread; t < uint64_t(launch_blocks) * launch_threads; t += THREADS) {
-        const struct releases *r = releases_by(uint32_t(t / launch_threads));
-        const uint32_t kept = sizeof r->stamp / sizeof *r->stamp;
-        if (!r || r->count > kept) /* they are not all there: no report without a proof */
-            return true;
-        for (uint32_t i = 0; i < r->count; i++)
-            if (r->stamp[i] > stamp && r->stamp[i] < until)
-                return true;
-    }
-    return false;
-}
-
-void checker_atomic(struct counting *c, unsigned thread, bool reads, bool writes)
-{
-    stamp_now++;
-    if (writes) {
-        struct releases *r = releases_by(uint32_t(c->index));
-        if (r)
-            r->stamp[r->count++ % (sizeof r->stamp / sizeof *r->stamp)] = stamp_now;
-    }
-    if (reads)
-        c->acquired[thread] = stamp_now;
-}
-
-/* What one thread has acquired comes before what the others do after the meeting. */
-static void share_acquired(struct counting *c, unsigned first, unsigned count, uint32_t lanes)
-{
-    uint32_t latest = 0;
-    for (unsigned i = 0; i < count; i++)
-        if (count > WARP || (lanes >> i & 1))
-            latest = c->acquired[first + i] > latest ? c->acquired[first + i] : latest;
-    for (unsigned i = 0; i < count && latest; i++)
-        if (count > WARP || (lanes >> i & 1))
-            c->acquired[first + i] = latest;
-}
-
 void checker_barrier(struct counting *c)
 {
     c->interval = ++stamp_now;
-    if (releases_of == launch_number)
-        share_acquired(c, 0, launch_threads, FULL_MASK);
+    order_barrier(c);
 }
 
 void checker_grid(void)
@@ -205,8 +142,7 @@ void checker_syncwarp(struct counting *c, unsigned warp, uint32_t lanes, bool al
         c->warp_sync[warp] = stamp_now;
     else
         meet(c, warp, lanes);
-    if (releases_of == launch_number)
-        share_acquired(c, warp * WARP, WARP, lanes);
+    order_meet(c, warp, lanes);
 }
 
 /* Zeros from now on, without touching what nobody has used. */
@@ -239,6 +175,7 @@ void checker_launch(void)
         stamp_now = FIRST_STAMP;
     }
     launch_begun = ++stamp_now;
+    order_launch();
 }
 
 /* Does what `other` did at `stamp` come before what thread `i` of the block does now? */
@@ -253,7 +190,7 @@ static bool comes_before(const struct counting *c, unsigned i, bool shared, uint
         if (in_block / WARP == i / WARP && (stamp < c->warp_sync[i / WARP] || stamp < c->past[i][in_block % WARP]))
             return true;
     }
-    return released(other, stamp, c->acquired[i]);
+    return order_knows(c, i, other, stamp);
 }
 
 /* ---------------------------------------------------------------------------------------------- one lane */
@@ -285,9 +222,10 @@ static void tell_race(const struct look *l, const char *did, const char *did_bef
     if ((thread_of(other) - l->c->first_thread) % THREADS >= launch_threads)
         snprintf(whose, sizeof whose, " of block %u", thread_of(other) / launch_threads);
     report_add(kind,
-               "kernel %s, block %llu: thread %u %s %s at %s, and thread %u%s %s it at %s: nothing orders the two",
+               "kernel %s, block %llu: thread %u %s %s at %s, and thread %u%s %s it at %s: nothing orders the two%s",
                launch_name, block_of(l->c), l->thread, did, memory_text(l->c, l->address, l->bytes), place_text(site),
-               thread_of(other) % launch_threads, whose, did_before, place_text(other_site));
+               thread_of(other) % launch_threads, whose, did_before, place_text(other_site),
+               order_missing(l->c, thread_of(other), stamp_of(other)));
 }
 
 /* How far from the next word that is there? */

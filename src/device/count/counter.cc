@@ -165,6 +165,7 @@ void observe_block_made(struct block *block)
     if (!c || memory == MAP_FAILED)
         abort();
     c->block = block;
+    c->order = order_make();
     c->requests = static_cast<struct request(*)[REQUESTS + 1]>(memory);
     block->counting = c;
     requests_forget(c);
@@ -173,6 +174,7 @@ void observe_block_made(struct block *block)
 void observe_block_destroyed(struct block *block)
 {
     munmap(block->counting->requests, MAX_THREADS / WARP * sizeof *block->counting->requests);
+    free(block->counting->order);
     free(block->counting);
     block->counting = nullptr;
 }
@@ -203,7 +205,6 @@ void observe_block_begins(struct block *block, uint64_t index)
     c->begun = ++stamp_now; /* what has content without a write of this block bears this stamp */
     c->interval = ++stamp_now;
     memset(c->active, 0, sizeof c->active);
-    memset(c->acquired, 0, launch_threads * sizeof *c->acquired);
     memset(c->warp_sync, 0, sizeof c->warp_sync);
 }
 
@@ -216,6 +217,7 @@ void observe_block_ends(struct block *block)
             counted->active_threads += unsigned(__builtin_popcount(c->active[warp]));
         c->active[warp] = 0;
     }
+    order_forget(c->order);
 }
 
 void observe_abandoned(struct block *block)
@@ -224,6 +226,7 @@ void observe_abandoned(struct block *block)
     for (unsigned warp = 0; seen.on && warp * WARP < launch_threads; warp++)
         requests_close(block->counting, warp);
     requests_forget(block->counting);
+    order_forget(block->counting->order);
 }
 
 /* The arenas of all blocks that are resident get it at once; others when they begin. */
@@ -446,6 +449,7 @@ static void begin(bool memory)
     counted = &outside;
     host_array_count = 0;
     reports_clear();
+    order_begin();
     memory_wanted = memory;
 }
 
@@ -473,6 +477,6 @@ static void watch(const struct watcher *given)
 const struct counter *device_counter(void)
 {
     static const struct counter counter = {begin,  end,    list_launches, reports_list,     host_array, host_counts,
-                                           forbid, forget, leaves,        list_expressions, watch};
+                                           forbid, forget, leaves,        list_expressions, watch,      order_given_up};
     return &counter;
 }

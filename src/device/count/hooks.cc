@@ -81,7 +81,7 @@ HOOK void __tsan_vptr_read(void **) {}
 /* ---------------------------------------------------------------------------------------------- atomics */
 
 /* An atomic access orders what the thread has done before, so that the checker looks at that first. */
-static void atomic(const volatile void *pointer, unsigned bytes, unsigned what, uintptr_t site)
+static void atomic(const volatile void *pointer, unsigned bytes, unsigned what, int order, uintptr_t site)
 {
     if (!seen.on)
         return;
@@ -92,38 +92,54 @@ static void atomic(const volatile void *pointer, unsigned bytes, unsigned what, 
         if (what & way) /* the two ways of a read-modify-write are two requests */
             access(const_cast<void *>(pointer), bytes, way | SEEN_ATOMIC, site - (way == SEEN_WRITE));
     requests_check_running(c);
-    checker_atomic(c, thread, what & SEEN_READ, what & SEEN_WRITE);
+    const struct atomic_access made = {
+        reinterpret_cast<uintptr_t>(pointer), bytes, bool(what & SEEN_READ), bool(what & SEEN_WRITE), order, site};
+    order_atomic(c, thread, &made);
 }
 
 static void volatile_access(void *address, unsigned bytes, enum seen_what what, uintptr_t site)
 {
     const uintptr_t at = reinterpret_cast<uintptr_t>(address);
     if (at - memory_base < memory_all_bytes)
-        atomic(address, bytes, what, site);
+        atomic(address, bytes, what, __ATOMIC_RELAXED, site);
 }
 
 extern "C" void count_atomic(const void *address, size_t bytes, int what, int order);
-extern "C" void count_atomic(const void *address, size_t bytes, int what, int)
+extern "C" void count_atomic(const void *address, size_t bytes, int what, int order)
 {
-    atomic(address, unsigned(bytes), unsigned(what), SITE);
+    atomic(address, unsigned(bytes), unsigned(what), order, SITE);
+}
+
+static void fence(int order, bool in_block)
+{
+    if (!seen.on)
+        return;
+    requests_check_running(seen.counting);
+    order_fence(seen.counting, count_now.thread, order, in_block);
+}
+
+extern "C" void count_fence(int order, bool in_block);
+extern "C" void count_fence(int order, bool in_block)
+{
+    fence(order, in_block);
 }
 
 /* One worker runs, and threads take turns only where they stop: plain accesses are whole. */
 #define ATOMIC(bits, T)                                                                                                \
-    HOOK T __tsan_atomic##bits##_load(const volatile T *address, int)                                                  \
+    HOOK T __tsan_atomic##bits##_load(const volatile T *address, int order)                                            \
     {                                                                                                                  \
-        atomic(address, sizeof(T), SEEN_READ, SITE);                                                                   \
+        atomic(address, sizeof(T), SEEN_READ, order, SITE);                                                            \
         return *address;                                                                                               \
     }                                                                                                                  \
-    HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int)                                           \
+    HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int order)                                     \
     {                                                                                                                  \
-        atomic(address, sizeof(T), SEEN_WRITE, SITE);                                                                  \
+        atomic(address, sizeof(T), SEEN_WRITE, order, SITE);                                                           \
         *address = value;                                                                                              \
         worker.events++;                                                                                               \
     }                                                                                                                  \
-    HOOK int __tsan_atomic##bits##_compare_exchange_strong(volatile T *address, T *expected, T value, int, int)        \
+    HOOK int __tsan_atomic##bits##_compare_exchange_strong(volatile T *address, T *expected, T value, int order, int)  \
     {                                                                                                                  \
-        atomic(address, sizeof(T), SEEN_READ | SEEN_WRITE, SITE);                                                      \
+        atomic(address, sizeof(T), SEEN_READ | SEEN_WRITE, order, SITE);                                               \
         worker.events++;                                                                                               \
         if (*address == *expected) {                                                                                   \
             *address = value;                                                                                          \
@@ -145,9 +161,9 @@ extern "C" void count_atomic(const void *address, size_t bytes, int what, int)
     READ_MODIFY_WRITE(bits, T, fetch_nand, T(~(old & value)))
 
 #define READ_MODIFY_WRITE(bits, T, name, result)                                                                       \
-    HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                             \
+    HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int order)                                       \
     {                                                                                                                  \
-        atomic(address, sizeof(T), SEEN_READ | SEEN_WRITE, SITE);                                                      \
+        atomic(address, sizeof(T), SEEN_READ | SEEN_WRITE, order, SITE);                                               \
         worker.events++;                                                                                               \
         const T old = *address;                                                                                        \
         *address = result;                                                                                             \
@@ -160,5 +176,8 @@ ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 ATOMIC(128, bits128)
-HOOK void __tsan_atomic_thread_fence(int) {}
+HOOK void __tsan_atomic_thread_fence(int order)
+{
+    fence(order, false);
+}
 HOOK void __tsan_atomic_signal_fence(int) {}

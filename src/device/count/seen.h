@@ -59,7 +59,7 @@ struct counting {
     uint32_t warp_sync[MAX_THREADS / WARP]; /* of the last __syncwarp of all lanes */
     uint32_t past[MAX_THREADS][WARP]; /* by lane of its warp: before it, what that lane did is past for this thread */
     bool past_used;                   /* in this launch: by a __syncwarp of some lanes */
-    uint32_t acquired[MAX_THREADS];   /* of the last atomic load that comes before what the thread does now */
+    struct order *order;              /* what its threads know of others by atomic accesses */
 
     uint64_t launch;        /* whose shared arrays its arena has */
     unsigned on_loop_stack; /* the thread that has left the plain loop, and has no stack of its own; or MAX_THREADS */
@@ -150,12 +150,43 @@ void checker_trust(void);
 void checker_look(struct counting *counting, unsigned warp, const struct request *request, uint32_t lanes, bool dense);
 void checker_copied(struct counting *counting, unsigned thread, uintptr_t to, unsigned bytes, uintptr_t site);
 void checker_outside(uintptr_t address, unsigned bytes, unsigned what, uintptr_t site);
-/* An atomic access of a thread, after checker_look. */
-void checker_atomic(struct counting *counting, unsigned thread, bool reads, bool writes);
 void checker_barrier(struct counting *counting);
 void checker_grid(void); /* all threads of the grid have come to its barrier */
 void checker_syncwarp(struct counting *counting, unsigned warp, uint32_t lanes, bool all);
 void checker_launch(void);
+
+/* ---- order.cc */
+
+/* The checker tells threads apart by their number in the grid modulo this. */
+constexpr uint32_t THREADS = 1 << 24;
+
+struct order *order_make(void);
+void order_forget(struct order *order); /* its block has ended */
+void order_open(uint32_t *by_word);     /* zeros, for every word of memory */
+void order_launch(void);
+
+struct atomic_access {
+    uintptr_t address;
+    unsigned bytes;
+    bool reads, writes;
+    int order; /* __ATOMIC_... */
+    uintptr_t site;
+};
+/* Of a thread, after checker_look has seen all before it. */
+void order_atomic(struct counting *counting, unsigned thread, const struct atomic_access *access);
+void order_fence(struct counting *counting, unsigned thread, int order, bool in_block);
+/* Threads meet: what one of them knows, all do. */
+void order_barrier(struct counting *counting);
+void order_meet(struct counting *counting, unsigned warp, uint32_t lanes);
+/* Is what thread `other` of the grid did at `stamp` known to be past to this one? */
+bool order_knows(const struct counting *counting, unsigned thread, uint32_t other, uint32_t stamp);
+/* ": the flag at FILE:LINE was ...", or "" */
+const char *order_missing(const struct counting *counting, uint32_t other, uint32_t stamp);
+/* Launches in which it became too much, since order_begin(). */
+uint64_t order_given_up(void);
+void order_begin(void);
+/* What is too much: nodes of clocks that are looked at in a launch. */
+extern uint64_t order_most_effort;
 
 /* ---- reports.cc */
 

@@ -32,6 +32,7 @@ void *count_shared_array(const char *name, size_t element, size_t count, const v
 
 /* An atomic access is told before it is made. One worker runs, and it switches threads only where a thread stops. */
 void count_atomic(const void *address, size_t bytes, enum count_atomic what, int order);
+void count_fence(int order, bool in_block);
 void count_copy(void *to, const void *from, size_t bytes);
 void count_polls(void);
 void count_sleeps(void);
@@ -122,17 +123,22 @@ static FIBER_INLINE const struct exchange *warp_values(unsigned mask, uint64_t w
 {
     count_sleeps();
 }
+[[maybe_unused]] static FIBER_INLINE void thread_fence(int order, bool in_block)
+{
+    count_fence(order, in_block);
+    count_polls();
+}
 [[maybe_unused]] static FIBER_INLINE void __threadfence()
 {
-    count_polls();
+    thread_fence(__ATOMIC_SEQ_CST, false);
 }
 [[maybe_unused]] static FIBER_INLINE void __threadfence_block()
 {
-    count_polls();
+    thread_fence(__ATOMIC_SEQ_CST, true);
 }
 [[maybe_unused]] static FIBER_INLINE void __threadfence_system()
 {
-    count_polls();
+    thread_fence(__ATOMIC_SEQ_CST, false);
 }
 
 /* Applies `f` to the word at `address` in one piece; returns what was there. A read-modify-write is an event for those
@@ -151,7 +157,7 @@ template <class T, class F> static UNSEEN T atomic_changed(T *address, F f)
     return old;
 }
 
-template <class T, class F> static FIBER_INLINE T atomic_apply(T *address, F f, int order = __ATOMIC_SEQ_CST)
+template <class T, class F> static FIBER_INLINE T atomic_apply(T *address, F f, int order = __ATOMIC_RELAXED)
 {
     count_atomic(address, sizeof(T), COUNT_RMW, order);
     return atomic_changed(address, f);

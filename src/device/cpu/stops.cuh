@@ -160,18 +160,22 @@ static FIBER_INLINE void thread_polls()
     thread_waits(STOP_SPIN, FULL_MASK, 0);
 }
 
+[[maybe_unused]] static FIBER_INLINE void thread_fence(int order, bool)
+{
+    __atomic_thread_fence(order);
+    thread_polls();
+}
 [[maybe_unused]] static FIBER_INLINE void __threadfence()
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    thread_polls();
+    thread_fence(__ATOMIC_SEQ_CST, false);
 }
 [[maybe_unused]] static FIBER_INLINE void __threadfence_block()
 {
-    __threadfence();
+    thread_fence(__ATOMIC_SEQ_CST, true);
 }
 [[maybe_unused]] static FIBER_INLINE void __threadfence_system()
 {
-    __threadfence();
+    thread_fence(__ATOMIC_SEQ_CST, false);
 }
 
 /* A read-modify-write is an event for those who wait, unless it changed nothing: then it waits itself. */

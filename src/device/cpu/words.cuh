@@ -295,9 +295,11 @@ template <class T, thread_scope = thread_scope_system> struct atomic_ref {
     }
 };
 
-[[maybe_unused]] static FIBER_INLINE void atomic_thread_fence(memory_order, thread_scope = thread_scope_system)
+[[maybe_unused]] static FIBER_INLINE void atomic_thread_fence(memory_order order,
+                                                              thread_scope scope = thread_scope_system)
 {
-    __threadfence();
+    if (order != memory_order_relaxed)
+        thread_fence(order, scope >= thread_scope_block);
 }
 } // namespace cuda
 
