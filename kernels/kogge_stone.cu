@@ -14,8 +14,8 @@
  * are read and written in the same level, so that a level has two barriers.
  *
  * Every thread works in every level, on neighbouring cells: no bank conflicts, and nobody idle; but a tile of 1024
- * takes 9 217 additions where a tree takes 2 046. Where a level costs a gate's delay it is the fastest network there is.
- * A block has 32 lanes to a warp and not one to a cell: it pays for each addition.
+ * takes 9 217 additions where a tree takes 2 046. Where a level costs a gate's delay it is the fastest network there
+ * is. A block has 32 lanes to a warp and not one to a cell: it pays for each addition.
  *
  * P. Kogge and H. Stone, "A parallel algorithm for the efficient solution of a general class of recurrence equations",
  * IEEE Transactions on Computers C-22(8), 1973.
