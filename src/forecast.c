@@ -20,6 +20,7 @@ static const double GPU_SAMPLE_S = 40e-6; /* of wall time that a sample takes be
 static const double GPU_SAMPLES = 120;    /* of both clocks, until the interval is within its aim */
 static const double CPU_SAMPLES = 200;    /* of one clock; a quiet machine needs 100, a busy one never has enough */
 static const double SHORTEST_HOST_SAMPLE_S = 20e-6;
+static const double MOST_PASSES = 64, LONG_CHAIN = 3; /* of all blocks through a barrier, within a launch */
 
 const char *forecast_assumptions(void)
 {
@@ -39,9 +40,12 @@ static double guess_run_s(const struct point *point)
         return 0.6e-9 * n;
     if (!strcmp(device_kind(), "cuda"))
         return 3e-6 * launches + words * (double)type_size(point->type) / 500e9;
-    /* A chain of additions longer than the launches are many passes through barriers, where fibers are switched. */
-    double steps = cost.steps == UNKNOWN ? 0 : (double)cost.steps / fmax(launches, 1);
-    return 1e-6 * launches + 1.2e-9 * words + (steps > 2 ? 7e-9 * n * steps : 0);
+    /* A chain of additions longer than the launches are many passes through barriers, where fibers are switched. A much
+     * longer one, or of unknown length, goes from block to block or along one thread: few passes. */
+    double passes = cost.steps == UNKNOWN ? LONG_CHAIN : (double)cost.steps / fmax(launches, 1);
+    if (passes > MOST_PASSES)
+        passes = LONG_CHAIN;
+    return 1e-6 * launches + 1.2e-9 * words + (passes > 2 ? 7e-9 * n * passes : 0);
 }
 
 static double point_s(const struct settings *settings, const struct point *point, double run_s)
