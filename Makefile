@@ -41,7 +41,8 @@ AS_WRITTEN = -O1 $(addprefix -fno-,tree-fre tree-dce tree-dse tree-pre tree-sra 
 MAKEFLAGS += --no-builtin-rules
 
 # `make -j deps bench` must not start before deps ends, nor may bench share the machine with anything.
-build bench count check test plots lint readme registers tune gpu-check bench-cpu-device: | $(filter deps,$(MAKECMDGOALS))
+build bench count check test plots bill compare tables page handout lint readme registers tune gpu-check bench-cpu-device: | \
+	$(filter deps deps-handout,$(MAKECMDGOALS))
 ifneq ($(filter bench bench-cpu-device gpu-check tune,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
@@ -67,7 +68,7 @@ CUDA_OBJECTS = $(call objects,$(CUDA),$(HOST) $(wildcard src/device/*.cu) $(KERN
 
 # ------------------------------------------------------------------------------------------------ commands
 
-.PHONY: build deps bench count plots check test lint gpu-check bench-cpu-device readme registers tune clean help FORCE
+.PHONY: build deps deps-handout bench count plots bill compare tables page handout check test lint gpu-check bench-cpu-device readme registers tune clean help FORCE
 
 build: ## build scanbench for the machine it stands on (DEVICE=cuda|cpu|count decides otherwise; CCCL=DIR: with that CUB)
 	@d=$$(scripts/choose-device "$(DEVICE)" "$(CCCL)") && case $$d in cuda) d=$(CUDA) ;; esac && $(MAKE) $(IN_PARALLEL) --no-print-directory "build/$$d/scanbench" && ln -sf "build/$$d/scanbench" scanbench
@@ -85,6 +86,29 @@ count: ## count every access of every kernel and draw the charts (ARGS="--table"
 plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine; AGAINST= a second run)
 	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@RUN="$(RUN)" MACHINE="$(MACHINE)" AGAINST="$(AGAINST)" scripts/plot
+
+bill: ## what the time goes to: the cost model fitted to each machine's times, or a PREDICTION from published constants
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
+	@RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/bill $(ARGS)
+
+compare: ## machines or runs side by side: A=results/X B=results/Y (more: RUNS="..."; all: RUNS=all); ends with 1 where B got slower
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
+	@scripts/compare $(if $(A),"$(A)") $(if $(B),"$(B)") $(RUNS) $(ARGS)
+
+tables: ## every table as Markdown and LaTeX (booktabs), in plots/MACHINE/tables (RUN=, MACHINE= choose)
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
+	@RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/tables $(ARGS)
+
+page: ## plots/index.html: every machine, every run, their charts and files
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
+	@scripts/page $(ARGS)
+
+handout: ## handout/scan.html and scan.pdf from handout/*.md and the CSVs (RUN=, MACHINE= choose the runs)
+	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
+	@RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/handout $(ARGS)
+
+deps-handout: deps ## what the handout needs besides: pandoc, a PDF engine, a browser for its test
+	@scripts/install-deps handout
 
 check: build ## verify every algorithm, kind, type and operator at every listed size
 	@./scanbench check --op all --type all --kind all $(ARGS)
