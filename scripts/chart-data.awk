@@ -563,7 +563,7 @@ function ceiling_of_run(    part) {
 
 # ------------------------------------------------------------------------------------------------ crossings
 
-# A flag a crossing: a pole from it up to its text above the frame. A text stands to the right of its pole; of two that
+# A band a crossing, as wide as its interval, and a flag: a pole from it up to its text above the frame. A text stands to the right of its pole; of two that
 # would touch, the left one stands higher, so that no pole runs through a text.
 function draw_crossings(chart,    c, p, v, i, j, flags, order, of_order, y, row, top, most, width, span, names, where, part, text,
                         note) {
@@ -602,7 +602,7 @@ function draw_crossings(chart,    c, p, v, i, j, flags, order, of_order, y, row,
     for (i = 1; i <= listed; i++)
         if (list[i] in marked && list[i] in drawn)
             names = names (names == "" ? "" : ", ") list[i]
-    note = "; a ring and its bar: estimate and interval. All pairs: " (of == 2 ? "scanbench crossover. " : "crossovers.csv. ")
+    note = "; a ring and its band: estimate and interval. All pairs: " (of == 2 ? "scanbench crossover. " : "crossovers.csv. ")
     if (length("Flags: crossovers between " names note) + note_taken > MOST_NOTE)
         names = "the algorithms asked for"
     chart = out "/" chart
@@ -614,6 +614,8 @@ function draw_crossings(chart,    c, p, v, i, j, flags, order, of_order, y, row,
         if (row[i] > most)
             continue # a ring without a flag
         where = "first " estimate[c] ", screen flag(" row[i] ")"
+        printf "set object rectangle from first %s, graph 0 to first %s, graph 1 behind fc rgb '#777777' fs transparent solid 0.13 noborder\n", \
+            last_below[c], first_above[c] >(chart ".flags")
         printf "set arrow from first %s, first %s to %s nohead ls %d\n", estimate[c], y[v, c], where, \
             v == 2 ? 202 : 201 >(chart ".flags")
         printf "set label \"%s\\n%s\" at %s left offset 0.5,-0.4 font small noenhanced\n", \

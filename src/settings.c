@@ -390,6 +390,14 @@ static bool set_input(struct settings *settings, const char *value, struct refus
     return *value ? true : refuse(refusal, "the name of a file belongs here, or - for standard input");
 }
 
+static bool set_format(struct settings *settings, const char *value, struct refusal *refusal)
+{
+    settings->markdown = !strcmp(value, "markdown");
+    settings->json = !strcmp(value, "json");
+    return settings->markdown || settings->json || !strcmp(value, "plain") ||
+           refuse(refusal, "plain, markdown or json belongs here");
+}
+
 #define SWITCH(field)                                                                                                  \
     static bool set_##field(struct settings *settings, const char *value, struct refusal *refusal)                     \
     {                                                                                                                  \
@@ -452,6 +460,7 @@ static const struct option {
     {"raw", 0, NULL, "binary in, binary out, in the byte order of this machine", set_raw},
     {"table", 0, NULL, "a table for people, and no files", set_table},
     {"markdown", 0, NULL, "a table in Markdown", set_markdown},
+    {"format", 0, "F", "plain, markdown, or json for programs", set_format},
     {"latex", 0, NULL, "a table in LaTeX (booktabs)", set_latex},
 };
 enum { OPTIONS = sizeof options / sizeof *options };
@@ -503,6 +512,7 @@ static const char *default_of(const struct verb *verb, const char *name)
         {"", "resident", "16"},
         {"check", "schedule", "all at small sizes, ascending at large ones"},
         {"", "schedule", "ascending"},
+        {"", "format", "plain"},
         {"", "offset", "0"},
         {"", "input", "-"},
         {"trace", "values", "3,1,4,1,5,9,2,6, repeated"},

@@ -54,7 +54,7 @@ struct settings {
     bool raw;
 
     /* count, trace, lesson, claims, list, crossover */
-    bool table, markdown, latex;
+    bool table, markdown, latex, json;
     const char *run_folder; /* positional, or NULL: the newest */
 
     int argc; /* as given, for machine.csv */

@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "crossings.h"
+#include "json.h"
 #include "verbs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+static int write_json(const struct results *results)
+{
+    char *csv = NULL;
+    size_t length;
+    FILE *memory = open_memstream(&csv, &length);
+    int failed = !memory || crossings_csv(results, memory);
+    if (memory)
+        failed |= fclose(memory) != 0;
+    failed = failed || json_of_csv(csv, stdout) || puts("") < 0 || fflush(stdout);
+    free(csv);
+    return failed;
+}
 
 static int run(struct settings *settings)
 {
@@ -22,7 +37,9 @@ static int run(struct settings *settings)
         fprintf(stderr, "scanbench crossover: %s\n", why);
         return EXIT_WRONG;
     }
-    int failed = settings->markdown ? crossings_markdown(&results, stdout) : crossings_csv(&results, stdout);
+    int failed = settings->json       ? write_json(&results)
+                 : settings->markdown ? crossings_markdown(&results, stdout)
+                                      : crossings_csv(&results, stdout);
     results_free(&results);
     if (failed) {
         fprintf(stderr, "scanbench crossover: the standard output cannot be written\n");
@@ -38,6 +55,6 @@ const struct verb verb_crossover = {
     .examples = "  scanbench crossover                             the newest complete run below results/, as CSV\n"
                 "  scanbench crossover --markdown results/M/RUN    one run, as a table\n"
                 "  scanbench crossover results/M/RUN/results.csv.part    what there is of an interrupted run\n",
-    .options = "output markdown",
+    .options = "output markdown format",
     .run = run,
 };

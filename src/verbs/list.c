@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* list: the algorithms, what they can and what they cost. */
 #include "job.h"
+#include "json.h"
 #include "registry.h"
 #include "verbs/verbs.h"
 
@@ -154,8 +155,56 @@ static void print_markdown(const struct settings *settings)
     printf(".\n");
 }
 
+/* An array of strings under a name, from words with spaces between them. */
+static void print_words(const char *name, const char *words)
+{
+    printf(", \"%s\": [", name);
+    for (const char *at = words; *at && strcmp(words, "-") != 0; at += strspn(at, " ")) {
+        int length = (int)strcspn(at, " ");
+        printf("%s\"%.*s\"", at == words ? "" : ", ", length, at);
+        at += length;
+    }
+    printf("]");
+}
+
+static void print_text(const char *name, const char *text)
+{
+    printf(", \"%s\": ", name);
+    json_string(text, stdout);
+}
+
+static void print_json(const struct settings *settings)
+{
+    for (int i = 0; i < settings->algorithm_count; i++) {
+        const struct algorithm *algorithm = settings->algorithms[i];
+        char kinds[160], types[160], ops[160];
+        format_sets(algorithm, kinds, types, ops, sizeof kinds);
+        printf("%s\n  {\"name\": \"%s\"", i ? "," : "[", algorithm->name);
+        print_text("title", algorithm->title);
+        print_text("source", algorithm->source);
+        printf(algorithm->year ? ", \"year\": %d" : ", \"year\": null", algorithm->year);
+        print_text("runs_on", where(algorithm));
+        print_words("kinds", kinds);
+        print_words("types", types);
+        print_words("ops", ops);
+        printf(", \"threads\": [");
+        for (int t = 0; t < 8 && algorithm->threads[t]; t++)
+            printf("%s%d", t ? ", " : "", algorithm->threads[t]);
+        printf("], \"in_place\": %s", algorithm->in_place ? "true" : "false");
+        print_text("launches", algorithm->launches);
+        print_text("additions", algorithm->additions);
+        print_text("words_moved", algorithm->traffic);
+        printf("}");
+    }
+    printf("\n]\n");
+}
+
 static int run(struct settings *settings)
 {
+    if (settings->json) {
+        print_json(settings);
+        return EXIT_RIGHT;
+    }
     if (settings->markdown) {
         print_markdown(settings);
         return EXIT_RIGHT;
@@ -174,7 +223,7 @@ const struct verb verb_list = {
     .name = "list",
     .summary = "the algorithms: kinds, types, operators, where they run, what they cost",
     .usage = "[OPTIONS]",
-    .options = "algorithms markdown",
+    .options = "algorithms markdown format",
     .examples = "  scanbench list\n"
                 "  scanbench list --markdown -a hillis_steele,blelloch\n",
     .run = run,

@@ -15,8 +15,8 @@ struct verb {
 
 enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_NO_DEVICE = 77, EXIT_INTERRUPTED = 130 };
 
-extern const struct verb verb_bench, verb_check, verb_claims, verb_count, verb_crossover, verb_lesson, verb_list,
-    verb_scan, verb_trace;
+extern const struct verb verb_bench, verb_check, verb_claims, verb_count, verb_crossover, verb_export, verb_lesson,
+    verb_list, verb_scan, verb_trace;
 extern const struct verb *const verbs[]; /* ended by NULL */
 
 #endif
