@@ -82,7 +82,8 @@ static void catch_signals(void)
 
 /* ------------------------------------------------------------------------------------------------ the plan */
 
-/* One line for those of points[from..] that are left out for the reason of the first of them; they lose their algorithm. */
+/* One line for those of points[from..] that are left out for the reason of the first of them; they lose their
+ * algorithm. */
 static void tell_left_out(struct count *count, int from)
 {
     const char *why = point_unavailable(&count->points[from]);
