@@ -63,7 +63,7 @@ COUNT_DEVICE = $(CPU_DEVICE) $(wildcard src/device/count/*.cc)
 COUNT_HOST_OBJECTS = $(call objects,count,$(HOST) $(COUNT_DEVICE))
 CPU_HOST_OBJECTS = $(call objects,cpu,$(HOST) $(CPU_DEVICE))
 # CCCL=DIR is built beside build/cuda, in build/cuda-NAME after the folder's name.
-CUDA = cuda$(if $(CCCL),-$(notdir $(patsubst %/,%,$(CCCL))))
+CUDA = cuda$(if $(CCCL),-$(lastword $(notdir $(patsubst %/,%,$(CCCL)))))
 CUDA_OBJECTS = $(call objects,$(CUDA),$(HOST) $(wildcard src/device/*.cu) $(KERNELS)) build/$(CUDA)/registry.o
 
 # ------------------------------------------------------------------------------------------------ commands

@@ -213,7 +213,7 @@ static struct cost model(const struct problem *p)
      * through a whole chunk, one at the end of a thread's elements perhaps, to which the way is longer. */
     uint64_t sum = TOTAL_STEPS + chunk, before = 0;
     auto at_least = [&](uint64_t steps) { cost.steps = steps > cost.steps ? steps : cost.steps; };
-    at_least(sum + downsweep_steps(&sums, 0));
+    at_least(sum + downsweep_steps(&sums, 0) - (whole <= WARP_ITEMS)); /* from the first warp it is a step less */
     at_least(downsweep_steps(p, sum + steps_before(whole) + tiles - whole * chunk - 1));
     for (uint64_t i = 1; i < whole; i++)
         before = steps_before(i) > before ? steps_before(i) : before;

@@ -10,19 +10,19 @@
  *     out       0   3   4   8 | 9  14  23  25 |31  36  39  44       5  before, added on the way out
  *
  * The tiles never wait for each other's loads, and hardly for each other's sums: that is the algorithm of Merrill and
- * Garland (decoupled_lookback.cu, plain). What is added here, each with the gain that is expected of it on a GPU of
- * 2023:
+ * Garland (decoupled_lookback.cu, plain). What is added here, each with the gain that docs/performance.md predicts for
+ * an H200; nothing of it is measured:
  *
- *     no clear before the run    status words tagged with the run's number: one launch, not two     2 us at any n
- *     small n in one block       no tile looks back                                                 1-2 us to 2^12
- *     a tile by its block's      no ticket before the first load, where all blocks are resident;
- *       number                   the run's number is asked for while the loads are under way        0.7 us to 2^21
- *     rows of vectors            16-byte accesses, straight to registers: no transposition          shared memory idle
- *     128 tiles a look           four words a lane                                                  1-3 us in the
- * middle no sleep before it         the first look often finds all there is to find                    1 us in the
- * middle a ring of copies           resident blocks go from tile to tile, and while one is scanned the next two are on
- * their way: loads never stop                        10 % at large n a running prefix           a block looks back as
- * far as its own last tile, and no further     small
+ *     no clear before a run     status words carry the run's number: one launch, not two           2 us at every n
+ *     one block for a small n   nobody looks back                                                  0.7 us up to 2^12
+ *     a tile by its block's     where all blocks are resident nobody waits for a ticket: the       0.7 us up to 2^21
+ *       number                  run's number comes while the loads are under way
+ *     rows of vectors           16-byte accesses straight to registers, no transposition           0.3 us at every n
+ *     128 tiles a look          four words a lane: one look instead of four                        2 us at 2^20
+ *     no sleep before a look    the first one often finds all there is to find                     1 us from 500 tiles
+ *     a ring of copies          resident blocks go from tile to tile; while one is scanned the     up to 38 % at 2^28,
+ *                               next are on their way: loads never stop                            with the next line
+ *     a running prefix          a block looks back no further than to its own last tile
  *
  * One launch at every n; 2n words moved, and a few status words for each tile, below 1 % of that; additions about 4n,
  * of which those of the look-back are a matter of time.

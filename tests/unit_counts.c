@@ -89,6 +89,7 @@ static bool count_fast(const struct point *point, char *why, size_t size)
         snprintf(why, size, "n %llu: no memory", (unsigned long long)point->n);
         return false;
     }
+    buffers.keep_workspace = algorithm->prepare != NULL;
     problem.in = buffers.in.data;
     problem.out = buffers.out.data;
     problem.workspace = buffers.workspace.data;

@@ -82,27 +82,34 @@ static void catch_signals(void)
 
 /* ------------------------------------------------------------------------------------------------ the plan */
 
-/* Drops what this build cannot run, with one note; EXIT_RIGHT where something is left. */
+/* One line for those of points[from..] that are left out for the reason of the first of them; they lose their
+ * algorithm. */
+static void tell_left_out(struct count *count, int from)
+{
+    const char *why = point_unavailable(&count->points[from]);
+    for (int i = from; i < count->count; i++) {
+        const struct algorithm *algorithm = count->points[i].algorithm;
+        if (!algorithm || algorithm->run || strcmp(point_unavailable(&count->points[i]), why) != 0)
+            continue;
+        fprintf(stderr, "%s%s", i == from ? "scanbench: left out: " : ", ", algorithm->name);
+        for (int j = i; j < count->count; j++)
+            if (count->points[j].algorithm == algorithm)
+                count->points[j].algorithm = NULL;
+    }
+    fprintf(stderr, ": %s\n", why);
+}
+
+/* Drops what this build cannot run, with a note for each reason; EXIT_RIGHT where something is left. */
 static int leave_out(struct count *count)
 {
-    char names[400] = "";
-    const char *why = NULL;
-    size_t used = 0;
-    int kept = 0;
-    for (int i = 0; i < count->count; i++) {
-        const struct algorithm *algorithm = count->points[i].algorithm;
-        if (algorithm->run) {
+    int kept = 0, planned = count->count;
+    for (int i = 0; i < count->count; i++)
+        if (count->points[i].algorithm && !count->points[i].algorithm->run)
+            tell_left_out(count, i);
+    for (int i = 0; i < count->count; i++)
+        if (count->points[i].algorithm)
             count->points[kept++] = count->points[i];
-            continue;
-        }
-        if (!strstr(names, algorithm->name) && used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", algorithm->name);
-        why = point_unavailable(&count->points[i]);
-    }
-    int planned = count->count;
     count->count = kept;
-    if (why)
-        fprintf(stderr, "scanbench: left out: %s: %s\n", names, why);
     if (kept)
         return EXIT_RIGHT;
     if (planned)

@@ -185,7 +185,7 @@ static void write_expression(struct notation *notation, uint32_t expression, boo
     const struct trace *trace = notation->trace;
     const struct trace_expression *e = &trace->expressions[expression < trace->expression_count ? expression : 0];
     if (expression >= trace->expression_count) {
-        append(text, size, "?");
+        append(text, size, "no sum of elements"); /* a flag */
     } else if (e->array == TRACE_IDENTITY) {
         append(text, size, "0");
     } else if (e->array == TRACE_ADDITION && is_own(notation, expression)) {
@@ -201,7 +201,7 @@ static void write_expression(struct notation *notation, uint32_t expression, boo
         if (trace_is_past(trace, notation->event, expression))
             append(text, size, "'");
     } else {
-        append(text, size, "?");
+        append(text, size, "no sum of elements"); /* a flag */
     }
 }
 
@@ -280,6 +280,8 @@ static void write_change(const struct trace *trace, const struct trace_event *ev
         end[4] = '\0';
         if (count == UNKNOWN)
             append(text, CHANGE, "a sum of %d cells", notation.terms);
+        else if (count == 0)
+            append(text, CHANGE, "0");
         else
             append(text, CHANGE, "in[%" PRIu64 "] + ... + in[%" PRIu64 "]", first, first + count - 1);
     }
@@ -652,7 +654,7 @@ static void print_legend(const struct table *table, const struct settings *setti
            code, arrow, code);
     printf("%sA %s B%s: read from array A, written to array B.", code, to, code);
     if (dots)
-        printf(" A dot: nothing has been written there.");
+        printf(" A dot: no sum of elements stands there.");
     if (past)
         printf(" %s[j]'%s: what a thread kept of cell j from earlier.", code, code);
     printf("\n");
