@@ -83,7 +83,7 @@ count: ## count every access of every kernel and draw the charts (ARGS="--table"
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/count/scanbench
 	@scripts/count $(ARGS)
 
-plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine; AGAINST= a second run)
+plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine; AGAINST= a second run; ALGORITHMS="A B" or all)
 	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@RUN="$(RUN)" MACHINE="$(MACHINE)" AGAINST="$(AGAINST)" scripts/plot
 
