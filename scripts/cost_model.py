@@ -92,8 +92,8 @@ def law(values, tolerance):
 class Counted:
     """The counts of one algorithm (one kind, type and operator) by size, and their laws."""
 
-    def __init__(self, name, points):
-        self.name = name
+    def __init__(self, name, points, threads=None):
+        self.name, self.threads = name, threads
         self.points = {n: p for n, p in points.items() if n and n & (n - 1) == 0}
         if not self.points:
             raise BadInput(f"no counts of {name} at powers of two; count again")
@@ -168,7 +168,7 @@ def counted(kind="exclusive", type_="i32", op="sum"):
     key = (runs.RESULTS, kind, type_, op)
     if key in _counted:
         return _counted[key]
-    points, found = {}, runs.folders(having="counts.csv")
+    points, threads, found = {}, {}, runs.folders(having="counts.csv")
     for folder in found:
         run = runs.read(folder)
         wanted = {}
@@ -187,10 +187,11 @@ def counted(kind="exclusive", type_="i32", op="sum"):
             if len(passes.get(at, ())) != row["launches"]:
                 raise BadInput(f"{folder}/launches.csv: {len(passes.get(at, ()))} launches of {at[0]} at n = {at[2]}, but counts.csv "
                                f"says {row['launches']}; restore both files")
+            threads.setdefault(at[0], row["threads"])
             points[at[0]].setdefault(at[2], Cost(row["launches"], row["steps"] or 0, passes[at]))
     if not any(points.values()):
         raise BadInput(f"{runs.RESULTS}: no run of counts; `make count` makes one")
-    _counted[key] = {name: Counted(name, sizes) for name, sizes in points.items() if sizes}
+    _counted[key] = {name: Counted(name, sizes, threads[name]) for name, sizes in points.items() if sizes}
     return _counted[key]
 
 
@@ -317,6 +318,7 @@ class Model:
     counts: dict
     rows: list = field(default_factory=list)
     left: list = field(default_factory=list)  # (algorithm, why it is not modelled)
+    scan: tuple = ("exclusive", "i32")
 
     @property
     def heading(self):
@@ -342,17 +344,16 @@ def modelled(counts):
     return names, left
 
 
-def rows_of(run, names):
-    """Measured rows that a model is fitted to: one type, operator, launch and cache; an algorithm's own block size."""
+def rows_of(run, names, counts, kind, type_):
+    """Measured rows that a model is fitted to: one launch and cache; the block size that was counted. {(algorithm, n): (time, sigma)}"""
     found = {}
     for row in runs.timed(run.rows):
-        if (row["device"] == "cuda" and row["algorithm"] in names and row["kind"] in ("exclusive", "copy") and row["type"] == "i32"
-                and row["op"] in ("sum", "none", None) and row["launch"] == "stream" and row["cache"] == "warm"):
-            key, time = (row["algorithm"], row["n"]), row["device_median_s"]
-            low, high = row.get("device_ci_lo_s"), row.get("device_ci_hi_s")
+        if (row["device"] == "cuda" and row["algorithm"] in names and row["kind"] in (kind, "copy") and row["type"] == type_
+                and row["op"] in ("sum", "none", None) and row["launch"] == "stream" and row["cache"] == "warm"
+                and row["threads"] in (counts[row["algorithm"]].threads, None)):
+            time, low, high = row["device_median_s"], row.get("device_ci_lo_s"), row.get("device_ci_hi_s")
             half = (high - low) / 2 if low and high else 0.05 * time
-            if key not in found or time < found[key][0]:
-                found[key] = (time, math.hypot(half, ENOUGH * time))
+            found[row["algorithm"], row["n"]] = (time, math.hypot(half, ENOUGH * time))
     return found
 
 
@@ -370,18 +371,21 @@ def from_run(run):
     l2 = float(run.header.get("l2_bytes") or 0)
     if not l2:
         raise BadInput(f"{run.folder}/machine.csv:2: l2_bytes is empty, so L2 and memory cannot be told apart; fill it in or measure again")
-    counts = counted()
-    names, left = modelled(counts)
-    times = rows_of(run, names)
-    if not times:
-        raise BadInput(f"{where}: no rows of counted algorithms (exclusive, i32, sum, stream, warm); measure these")
+    for kind, type_ in (("exclusive", "i32"), ("inclusive", "i32"), ("exclusive", "f32"), ("inclusive", "f32")):
+        counts = counted(kind)  # f32 is counted as i32: four bytes
+        names, left = modelled(counts)
+        times = rows_of(run, names, counts, kind, type_)
+        if any(a != "copy" for a, _ in times):
+            break
+    else:
+        raise BadInput(f"{where}: no rows of counted algorithms (i32 or f32, sum, stream, warm); measure these")
     left += [(row, "not counted") for row in dict.fromkeys(r["algorithm"] for r in run.rows if r["device"] == "cuda") if row not in counts]
     told = fit([(a, n, counts[a].cost(n), t, s) for (a, n), (t, s) in times.items() if counts[a].steps_known], l2)
     if not told.rows:
         raise BadInput(f"{where}: fewer than {LEAST_SIZES} sizes, so no constant can be fitted; measure more sizes")
     for constant in told.constants.values():
         constant.source = f"rows of {run.name}"
-    model = Model("fitted", run.title, run.machine, run, told, counts, left=left)
+    model = Model("fitted", run.title, run.machine, run, told, counts, left=left, scan=(kind, type_))
     model.rows = [r for (a, n), (t, _) in sorted(times.items(), key=lambda x: (list(counts).index(x[0][0]), x[0][1]))
                   if (r := rated(told, counts, a, n, t))]
     return model
@@ -429,7 +433,7 @@ def crossovers(model):
         times.setdefault(name, {})[n] = modelled_s
     measured = {}
     for row in model.run.crossings if model.run else ():
-        if (row["kind"] in ("exclusive", "copy") and row["type"] == "i32" and row["launch"] == "stream" and row["cache"] == "warm"
+        if (row["kind"] == model.scan[0] and row["type"] == model.scan[1] and row["op"] == "sum" and row["launch"] == "stream" and row["cache"] == "warm"
                 and row["clock"] == "device" and row["verdict"] == "crosses"):
             measured.setdefault((row["algorithm_a"], row["algorithm_b"]), []).append(row)
     found, names = [], list(times)
@@ -511,6 +515,20 @@ def crossovers_table(model, pairs=None):
                                                                         else []), rows, model.heading + ".", 2, model.title)
 
 
+def residuals_table(model):
+    """How far the fitted model is from what it was fitted to, by algorithm; those outside the fit are marked."""
+    import statistics
+
+    rows = []
+    for name in dict.fromkeys(r[0] for r in model.rows):
+        ratio = [r[3] / r[4] for r in model.rows if r[0] == name]
+        rows.append([name, "yes" if model.counts[name].steps_known else "no", len(ratio), number(statistics.median(ratio)), number(min(ratio)),
+                     number(max(ratio)), f"{100 * statistics.median(abs(r - 1) for r in ratio):.1f} %"])
+    return Table("residuals", f"The fitted model over the measured times on {model.title}", ["algorithm", "in the fit", "sizes", "median",
+                 "least", "most", "median error"], rows, "Each size is in bill.csv. Not in the fit: algorithms whose steps follow no law.", 2,
+                 model.title)
+
+
 def laws_table(counts):
     rows = []
     for name, c in counts.items():
@@ -529,9 +547,14 @@ def laws_table(counts):
                  rows, "k = ceil(log2 n); bytes: footprint of all launches, 4-byte elements. `holds`: the count at 2^21 is as the law says.", 1)
 
 
+def own_tables(model):
+    return [bill_table(model), constants_table(model), *([residuals_table(model)] if model.kind == "fitted" else []),
+            crossovers_table(model), laws_table(model.counts)]
+
+
 def tables(run=None, gpu=None):
     """What a handout shows: bill, constants, crossovers, laws, then predicted against published. A PREDICTION says so itself."""
     import published_timings
 
     model = model_of(run, gpu)
-    return [bill_table(model), constants_table(model), crossovers_table(model), laws_table(model.counts), *published_timings.tables()]
+    return [*own_tables(model), *published_timings.tables()]
