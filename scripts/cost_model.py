@@ -345,16 +345,21 @@ def modelled(counts):
 
 
 def rows_of(run, names, counts, kind, type_):
-    """Measured rows that a model is fitted to: one launch and cache; the block size that was counted. {(algorithm, n): (time, sigma)}"""
-    found = {}
+    """Measured rows that a model is fitted to: one launch and cache; the block size that was counted. {(algorithm, n): (time, sigma)},
+    and the algorithms whose launches are not those counted: [(name, why)]."""
+    found, other = {}, {}
     for row in runs.timed(run.rows):
         if (row["device"] == "cuda" and row["algorithm"] in names and row["kind"] in (kind, "copy") and row["type"] == type_
                 and row["op"] in ("sum", "none", None) and row["launch"] == "stream" and row["cache"] == "warm"
                 and row["threads"] in (counts[row["algorithm"]].threads, None)):
             time, low, high = row["device_median_s"], row.get("device_ci_lo_s"), row.get("device_ci_hi_s")
             half = (high - low) / 2 if low and high else 0.05 * time
+            launches = round(counts[row["algorithm"]].cost(row["n"]).launches)
+            if row.get("launches") not in (None, launches):
+                other.setdefault(row["algorithm"], f"{row['launches']} launches at n = {row['n']}, but {launches} by the counts; count again")
+                continue
             found[row["algorithm"], row["n"]] = (time, math.hypot(half, ENOUGH * time))
-    return found
+    return found, list(other.items())
 
 
 def rated(fit, counts, name, n, measured):
@@ -374,12 +379,12 @@ def from_run(run):
     for kind, type_ in (("exclusive", "i32"), ("inclusive", "i32"), ("exclusive", "f32"), ("inclusive", "f32")):
         counts = counted(kind)  # f32 is counted as i32: four bytes
         names, left = modelled(counts)
-        times = rows_of(run, names, counts, kind, type_)
+        times, other = rows_of(run, names, counts, kind, type_)
         if any(a != "copy" for a, _ in times):
             break
     else:
         raise BadInput(f"{where}: no rows of counted algorithms (i32 or f32, sum, stream, warm); measure these")
-    left += [(row, "not counted") for row in dict.fromkeys(r["algorithm"] for r in run.rows if r["device"] == "cuda") if row not in counts]
+    left += other + [(row, "not counted") for row in dict.fromkeys(r["algorithm"] for r in run.rows if r["device"] == "cuda") if row not in counts]
     told = fit([(a, n, counts[a].cost(n), t, s) for (a, n), (t, s) in times.items() if counts[a].steps_known], l2)
     if not told.rows:
         raise BadInput(f"{where}: fewer than {LEAST_SIZES} sizes, so no constant can be fitted; measure more sizes")
@@ -426,6 +431,20 @@ def crossings(times):
     return found
 
 
+def matched(said, seen, most=3):
+    """Pairs of a modelled (n, faster above) and a measured crossing: of one direction, the nearest, at most three powers of two
+    apart; what has no partner stands alone. In order of n."""
+    said, pairs = list(said), []
+    for row in seen:
+        near = [(abs(math.log2(at[0] / row["n_estimate"])), at) for at in said if at[1] == row["faster_above"] and row["n_estimate"]]
+        best = min((x for x in near if x[0] <= most), default=(0, None))[1]
+        if best:
+            said.remove(best)
+        pairs.append((best, row))
+    pairs += [(at, None) for at in said]
+    return sorted(pairs, key=lambda p: p[0][0] if p[0] else p[1]["n_estimate"] or 0)
+
+
 def crossovers(model):
     """Rows (a, b, number, modelled n or None, faster above, measured (last below, first above, n) or None) for each pair."""
     times = {}
@@ -440,13 +459,10 @@ def crossovers(model):
     for i, a in enumerate(names):
         for b in names[i + 1:]:
             grid = {n: (times[a][n], times[b][n]) for n in times[a] if n in times[b] and n & (n - 1) == 0}
-            said = crossings(grid)
-            seen = measured.get((a, b)) or measured.get((b, a)) or []
-            for number in range(max(len(said), len(seen))):
-                at = said[number] if number < len(said) else None
-                row = seen[number] if number < len(seen) else None
-                found.append((a, b, number + 1, at[0] if at else None, (b if at[3] == "b" else a) if at else None,
-                              (row["last_n_below"], row["first_n_above"], row["n_estimate"]) if row else None))
+            said = [(at[0], b if at[3] == "b" else a) for at in crossings(grid)]
+            for number, (at, row) in enumerate(matched(said, measured.get((a, b)) or measured.get((b, a)) or []), 1):
+                found.append((a, b, number, at and at[0], at[1] if at else row["faster_above"],
+                              row and (row["last_n_below"], row["first_n_above"], row["n_estimate"])))
     return found
 
 

@@ -64,6 +64,9 @@ def cost(algorithm, variant, n, width, known):
     found = known[algorithm].cost(size, width)
     passes = list(found.passes)
     launches = found.launches
+    if "down-sweep-halved" in variant:  # the way up rewrites all cells, the way down is in place, a thread a node
+        levels = (int(launches) - 1) // 2
+        passes = passes[:levels] + [(b, b / 2) for b, _ in known["blelloch"].cost(size, width).passes[levels:]]
     if algorithm == "blelloch":  # in place from the first level to the last: one array
         passes = [(b, min(r, b / 2)) if b else (b, r) for b, r in passes]
     if algorithm == "hillis_steele":
