@@ -16,7 +16,7 @@ import os
 Series = namedtuple("Series", "device kind type op launch cache")
 Change = namedtuple("Change", "algorithm n a b ratio low high verdict")
 
-FACTS = [("GPU", "gpu_name", 1), ("compute capability", "compute_capability", 1), ("SMs", "sm_count", 1),
+FACTS = [("GPU", "gpu_name", 1), ("compute capability", "compute_capability", 1), ("SMs (CPU device: workers)", "sm_count", 1),
          ("SM clock, most, MHz", "sm_clock_max_mhz", 1), ("SM clock, busy, MHz", "sm_clock_busy_mhz", 1),
          ("clocks locked", "clocks_locked", 1), ("memory clock, MHz", "mem_clock_max_mhz", 1), ("bus, bits", "mem_bus_bits", 1),
          ("peak, GB/s", "peak_gb_per_s", 1), ("copy, GB/s", "copy_gb_per_s", 1), ("L2, MiB", "l2_bytes", 2**20),
@@ -148,7 +148,9 @@ def warnings(runs):
 
 def fact(run, column, unit):
     value = run.header.get(column)
-    return number(float(value) / unit) if value and unit > 1 else value
+    if value and (unit > 1 or column.endswith("_gb_per_s")):
+        return number(float(value) / unit)
+    return value
 
 
 def headers(runs):

@@ -13,7 +13,8 @@ do for [j = 1:count] {
 set logscale y
 if (unit eq 'seconds') { set format y '%.0s %cs' } else {
     set format y '%.4g'
-    set ytics (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+    set ytics (1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+    set yrange [lowest / 1.2:]
 }
 set ylabel y_label
 set label 1005 note.hollow_note at screen 0.02, 0.025 font small noenhanced tc rgb '#444444'
