@@ -519,7 +519,7 @@ static struct cost model(const struct problem *p)
 
 ALGORITHM(single_pass) = {
     .title = "Single pass",
-    .source = "after Merrill and Garland 2016",
+    .source = "scanbench, after Merrill and Garland",
     .year = 2026,
     .runs_on = DEVICE,
     .kinds = BOTH_KINDS,

@@ -212,6 +212,9 @@ def main(tool, function):
     except BadInput as problem:
         print(f"scanbench {tool}: {problem}", file=sys.stderr)
         sys.exit(2)
+    except ModuleNotFoundError as missing:
+        print(f"scanbench {tool}: no {missing.name} for {sys.executable}; `make deps` installs it", file=sys.stderr)
+        sys.exit(2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
