@@ -86,8 +86,8 @@ count: ## count every access of every kernel and draw the charts (ARGS="--table"
 plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine; AGAINST= a second run; ALGORITHMS="A B" or all)
 	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@RUN="$(RUN)" MACHINE="$(MACHINE)" AGAINST="$(AGAINST)" scripts/plot; status=$$?; \
-		[ -n "$(AGAINST)" ] || RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/bill || status=1; \
-		[ -n "$(AGAINST)" ] || scripts/published || status=1; scripts/page || status=1; exit $$status
+		[ -n "$(RUN)$(AGAINST)" ] || { MACHINE="$(MACHINE)" scripts/bill && scripts/published; } || status=1; \
+		scripts/page || status=1; exit $$status
 
 bill: ## what the time goes to: the cost model fitted to each machine's times, or a PREDICTION from published constants, and the model against published times
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
