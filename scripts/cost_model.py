@@ -13,6 +13,7 @@ For other tools: `tables(run)` gives the tables, `bill(run)` the parts of each m
 
 import math
 import os
+import sys
 from dataclasses import dataclass, field
 
 import runs
@@ -236,15 +237,25 @@ class Fit:
         return None if parts is None else sum(parts.values())
 
 
+def solvers():
+    """numpy, scipy's lsq_linear and nnls: loaded when something is fitted."""
+    try:
+        import numpy
+        from scipy.optimize import lsq_linear, nnls
+    except ImportError as error:
+        raise BadInput(
+            f"{error.name} for {sys.executable} is not here, and constants are fitted by it; `make deps` installs it"
+        ) from error
+    return numpy, lsq_linear, nnls
+
+
 def fit(rows, l2_bytes, least=LEAST_SIZES):
     """Constants by weighted least squares, none below zero. rows: [(algorithm, n, Cost, seconds, sigma)].
 
     A constant needs rows of `least` sizes in which it plays a part, else it is not fitted, and rows that need it are left
     out (launches and bytes; first and step are taken as 0). So is a step where nothing tells it from a launch.
     """
-    import numpy
-    from scipy.optimize import lsq_linear
-
+    numpy, lsq_linear = solvers()[:2]
     rows, dropped, why = list(rows), set(), {}
     while True:
         matrix = [r[2].features(l2_bytes) for r in rows]
