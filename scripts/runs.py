@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RESULTS = os.environ.get("RESULTS", "results")
 SCANBENCH = os.environ.get("SCANBENCH", os.path.join(HERE, "scanbench"))
 NAMES = {"run", "machine", "device", "algorithm", "kind", "type", "op", "launch", "cache", "status", "detail", "flags",
-         "additions_how", "model_agrees", "kernel"}
+         "additions_how", "model_agrees", "kernel", "clock", "algorithm_a", "algorithm_b", "faster_below", "faster_above", "verdict"}
 
 
 class BadInput(Exception):
