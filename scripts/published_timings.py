@@ -54,7 +54,7 @@ def cost(algorithm, variant, n, width, known):
     """What the author's code does, by our counts of the same algorithm; None where it cannot be said."""
     size = 1 << (n - 1).bit_length() if "padded-pow2" in variant else n
     if algorithm in ("cub", "thrust", "decoupled_lookback"):  # formulas of docs, not counts: two launches, 2n words
-        return Cost(2, None, [(0.0, 0.0), (2.0 * n * width, 2.0 * n * width)])
+        return Cost(2, None, [(0.0, 0.0), (2.0 * n * width, (1.0 if "in-place" in variant else 2.0) * n * width)])
     if algorithm == "copy":
         return Cost(1, None, [(2.0 * n * width, 2.0 * n * width)])
     if algorithm == "blelloch_lesson" and "out-of-place" not in variant:
