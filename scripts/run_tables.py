@@ -367,11 +367,14 @@ def _modes(data):
             cells.append("; ".join(text) or None)
         if any(cells):
             rows.append([data.title(a), data.title(b), *cells])
+    crossing = [r for r in rows if any(c and c[0].isdigit() for c in r[2:])]
+    rows = crossing or rows
     keep = [i for i, c in enumerate(columns) if c in used]
     rows = [[*r[:2], *(r[2 + i] for i in keep)] for r in rows]
     heads = [f"{columns[i][0][0]}, {columns[i][0][1]}" + ("" if columns[i][1] == "device" else ", host's clock") for i in keep]
     return tabulate.Table("crossover-modes", f"How crossovers move with launch and cache: {data.whose()}", ["one", "other", *heads], rows,
-                          "n where the two cross (in brackets the interval), or the one that wins wherever there is a difference."
+                          "n where the two cross (in brackets the interval), or the one that wins wherever there is a difference; pairs that cross "
+                          "in one of the columns, or all pairs if none does."
                           + ("" if len(data.modes) > 1 else " This run has one way of launching and one state of the caches only; "
                              "`--launch both --cache both` measures the others."), left=2, machine=data.machine)
 
