@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Shares of launches, traffic and arithmetic in the time of each algorithm, a row a size: gnuplot -c scripts/bill.gp NAME OUTPUT
+# Shares of launches, traffic and arithmetic in the time of each algorithm, a row a size: gnuplot -c scripts/bill.gp NAME
+# OUTPUT. The four are told apart in grey too.
 name = ARG1
 output = ARG2
 height = 960
@@ -15,7 +16,7 @@ set xtics rotate by -35 noenhanced font ',11' scale 0
 set boxwidth 0.72
 set key at screen 0.52, screen 0.045 center center horizontal maxrows 1 width 1 font ',10' samplen 1.5
 array fills = ['fs solid border lc rgb "#333333" fc rgb "#16324f"', 'fs solid border lc rgb "#333333" fc rgb "#5b9bd5"', \
-    'fs solid border lc rgb "#333333" fc rgb "#f6e0b4"', 'fs pattern 2 border lc rgb "#333333" fc rgb "#333333"'] # told apart in grey too
+    'fs solid border lc rgb "#333333" fc rgb "#f6e0b4"', 'fs pattern 2 border lc rgb "#333333" fc rgb "#333333"']
 array said = ['launches', 'traffic in the L2', 'traffic of the memory', 'arithmetic (steps)']
 bars = ''
 entries = ''
@@ -38,7 +39,8 @@ do for [f = 1:3] {
             set label 1005 note at screen 0.02, 0.012 font ',9' noenhanced tc rgb '#444444'
             set label 1006 watermark at screen 0.55, 0.52 center rotate by 24 font ',64' tc rgb '#a0909090' front
         }
-        eval('plot '.bars.(p == count ? entries : '').totals.points.', data index p - 1 using 1:(NaN):'.(p == count ? 'xtic(7)' : 'xtic("")').' notitle')
+        names = p == count ? 'xtic(7)' : 'xtic("")'
+        eval('plot '.bars.(p == count ? entries : '').totals.points.', data index p - 1 using 1:(NaN):'.names.' notitle')
         unset label
     }
     unset multiplot

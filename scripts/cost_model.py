@@ -92,16 +92,18 @@ def law(values, tolerance):
 class Counted:
     """The counts of one algorithm (one kind, type and operator) by size, and their laws."""
 
-    def __init__(self, name, points):
-        self.name = name
+    def __init__(self, name, points, threads=None):
+        self.name, self.threads = name, threads
         self.points = {n: p for n, p in points.items() if n and n & (n - 1) == 0}
         if not self.points:
             raise BadInput(f"no counts of {name} at powers of two; count again")
         ks = {n.bit_length() - 1: p for n, p in self.points.items()}
         self.least, self.most = min(ks), max(ks)
-        self.laws = {"launches": law({k: p.launches for k, p in ks.items()}, 0.0),
-                     "steps": law({k: p.steps for k, p in ks.items()}, 0.05),
-                     "bytes": law({k: sum(b for b, _ in p.passes) / 2 ** k for k, p in ks.items()}, 0.03)}
+        self.laws = {
+            "launches": law({k: p.launches for k, p in ks.items()}, 0.0),
+            "steps": law({k: p.steps for k, p in ks.items()}, 0.05),
+            "bytes": law({k: sum(b for b, _ in p.passes) / 2**k for k, p in ks.items()}, 0.03),
+        }
 
     @property
     def why_not(self):
@@ -122,31 +124,33 @@ class Counted:
         if by.check == "fails" and k >= by.check_k:
             return by.found
         if by.kind == "constant" and k < self.least:
-            return getattr(self.points[2 ** self.least], what)
+            return getattr(self.points[2**self.least], what)
         return max(by.at(k), 1 if what == "launches" else 0)
 
     def cost(self, n, width=4):
         """The cost at any n >= 1, counted or continued; sizes between powers of two as the next power, bytes by n."""
         k = max(n - 1, 0).bit_length()
         nearest = min(max(k, self.least), self.most)
-        while 2 ** nearest not in self.points:
+        while 2**nearest not in self.points:
             nearest -= 1
-        point = self.points[2 ** nearest]
+        point = self.points[2**nearest]
         scale = n * width / 4
         if nearest == k:
-            launches, steps, total = point.launches, point.steps, sum(b for b, _ in point.passes) / 2 ** k * scale
+            launches, steps, total = point.launches, point.steps, sum(b for b, _ in point.passes) / 2**k * scale
         else:
             launches, steps = round(self.value("launches", k)), self.value("steps", k)
             by = self.laws["bytes"]
-            total = (by.at(k) if k > self.most or by.kind == "linear" else sum(b for b, _ in point.passes) / 2 ** nearest) * scale
-        return Cost(launches, steps if self.steps_known else None, spread(point.passes, launches, total, scale / 2 ** nearest))
+            total = (
+                by.at(k) if k > self.most or by.kind == "linear" else sum(b for b, _ in point.passes) / 2**nearest
+            ) * scale
+        return Cost(launches, steps if self.steps_known else None, spread(point.passes, launches, total, scale / 2**nearest))
 
 
 def spread(passes, launches, total, scale):
     """The passes of another size: first and last ones as they were, by n; what is over goes to those put between."""
     half = min((launches + 1) // 2, (len(passes) + 1) // 2)
     tail = min(launches - half, len(passes) - half)
-    kept = [(b * scale, r * scale) for b, r in passes[:half] + passes[len(passes) - tail:]]
+    kept = [(b * scale, r * scale) for b, r in passes[:half] + passes[len(passes) - tail :]]
     between = int(launches - len(kept))
     rest = max(total - sum(b for b, _ in kept), 0.0)
     if between > 0:
@@ -168,7 +172,7 @@ def counted(kind="exclusive", type_="i32", op="sum"):
     key = (runs.RESULTS, kind, type_, op)
     if key in _counted:
         return _counted[key]
-    points, found = {}, runs.folders(having="counts.csv")
+    points, threads, found = {}, {}, runs.folders(having="counts.csv")
     for folder in found:
         run = runs.read(folder)
         wanted = {}
@@ -178,19 +182,24 @@ def counted(kind="exclusive", type_="i32", op="sum"):
                     wanted[row["algorithm"], row["kind"], row["n"], row["threads"]] = row
         passes = {}
         if wanted:
-            for row in runs.table(os.path.join(folder, "launches.csv"), ["algorithm", "n", "kernel", "global_load_footprint"]):
+            for row in runs.table(
+                os.path.join(folder, "launches.csv"), ["algorithm", "n", "kernel", "global_load_footprint"]
+            ):
                 at = row["algorithm"], row["kind"], row["n"], row["threads"]
                 if at in wanted and row["type"] == type_ and row["op"] in (op, "none"):
                     load, store = (row[c + "_footprint"] * SECTOR for c in ("global_load", "global_store"))
                     passes.setdefault(at, []).append((load + store, resident(row["algorithm"], row["kernel"], load, store)))
         for at, row in wanted.items():
             if len(passes.get(at, ())) != row["launches"]:
-                raise BadInput(f"{folder}/launches.csv: {len(passes.get(at, ()))} launches of {at[0]} at n = {at[2]}, but counts.csv "
-                               f"says {row['launches']}; restore both files")
+                raise BadInput(
+                    f"{folder}/launches.csv: {len(passes.get(at, ()))} launches of {at[0]} at n = {at[2]}, but counts.csv "
+                    f"says {row['launches']}; restore both files"
+                )
+            threads.setdefault(at[0], row["threads"])
             points[at[0]].setdefault(at[2], Cost(row["launches"], row["steps"] or 0, passes[at]))
     if not any(points.values()):
         raise BadInput(f"{runs.RESULTS}: no run of counts; `make count` makes one")
-    _counted[key] = {name: Counted(name, sizes) for name, sizes in points.items() if sizes}
+    _counted[key] = {name: Counted(name, sizes, threads[name]) for name, sizes in points.items() if sizes}
     return _counted[key]
 
 
@@ -230,8 +239,8 @@ class Fit:
 def fit(rows, l2_bytes, least=LEAST_SIZES):
     """Constants by weighted least squares, none below zero. rows: [(algorithm, n, Cost, seconds, sigma)].
 
-    A constant needs rows of `least` sizes in which it plays a part, else it is not fitted, and rows that need it are left out
-    (launches and bytes; first and step are taken as 0). So is a step where nothing tells it from a launch.
+    A constant needs rows of `least` sizes in which it plays a part, else it is not fitted, and rows that need it are left
+    out (launches and bytes; first and step are taken as 0). So is a step where nothing tells it from a launch.
     """
     import numpy
     from scipy.optimize import lsq_linear
@@ -244,8 +253,11 @@ def fit(rows, l2_bytes, least=LEAST_SIZES):
         for name in few:
             dropped.add(name)
             why[name] = (len(sizes[name]), f"not fitted: {len(sizes[name])} sizes, {least} are needed")
-        keep = [r for r, x in zip(rows, matrix) if not any(n in dropped and x[i] > 0 for i, n in enumerate(NAMES)
-                                                         if n not in ("first", "step"))]
+        keep = [
+            r
+            for r, x in zip(rows, matrix)
+            if not any(n in dropped and x[i] > 0 for i, n in enumerate(NAMES) if n not in ("first", "step"))
+        ]
         if len(keep) == len(rows) and not few:
             break
         rows = keep
@@ -270,7 +282,9 @@ def fit(rows, l2_bytes, least=LEAST_SIZES):
         errors = numpy.sqrt(numpy.diag(numpy.linalg.pinv(a.T @ a)) * 2 * solved.cost / spare) / scale
         for name, value, error in zip(used, solved.x / scale, errors):
             bound = value < 1e-3 * error
-            constants[name] = Constant(0.0 if bound else value, error, len(sizes[name]), "at its bound: 0" if bound else "fitted")
+            constants[name] = Constant(
+                0.0 if bound else value, error, len(sizes[name]), "at its bound: 0" if bound else "fitted"
+            )
         break
     if not used:
         rows = []
@@ -284,7 +298,10 @@ def machine(gpu):
         if slug(row["gpu"]) == slug(gpu):
             return {k: v if k in ("gpu", "source", "compute_capability") or v is None else float(v) for k, v in row.items()}
     near = [r["gpu"] for r in known if slug(gpu) in slug(r["gpu"])]
-    raise BadInput(f"{gpu}: no such GPU in scripts/machines.csv; " + (f"did you mean {near[0]}?" if near else "name one of its column gpu"))
+    raise BadInput(
+        f"{gpu}: no such GPU in scripts/machines.csv; "
+        + (f"did you mean {near[0]}?" if near else "name one of its column gpu")
+    )
 
 
 def slug(name):
@@ -298,8 +315,14 @@ DEFAULT_GPUS = ("GeForce RTX 4090", "H100 SXM")
 PERFORMANCE = "docs/performance.md"
 ASSUMED = {  # what no data sheet lists and no sweep of ours has measured
     "first": Constant(0.0, None, 0, "assumed", "taken as part of the launches"),
-    "launch": Constant(3.0e-6, None, 0, "published", "2.0 us between two launches: NVIDIA/cccl pull request 6639; 1.0 us a kernel's "
-                       f"own start: assumed in {PERFORMANCE}"),
+    "launch": Constant(
+        3.0e-6,
+        None,
+        0,
+        "published",
+        "2.0 us between two launches: NVIDIA/cccl pull request 6639; 1.0 us a kernel's "
+        f"own start: assumed in {PERFORMANCE}",
+    ),
     "step": Constant(3.0e-8, None, 0, "assumed", f"a level of a tree in shared memory: assumed in {PERFORMANCE}"),
 }
 ENOUGH = 0.01  # least sigma, as a part of the time: a model is no better than that
@@ -317,6 +340,7 @@ class Model:
     counts: dict
     rows: list = field(default_factory=list)
     left: list = field(default_factory=list)  # (algorithm, why it is not modelled)
+    scan: tuple = ("exclusive", "i32")
 
     @property
     def heading(self):
@@ -331,7 +355,7 @@ def modelled(counts):
     names, left = [], []
     for name, c in counts.items():
         why = c.why_not
-        if why is None and not c.steps_known and c.points[2 ** c.most].steps >= 2 ** c.most - 1:
+        if why is None and not c.steps_known and c.points[2**c.most].steps >= 2**c.most - 1:
             why = "one chain of additions through the whole array"
         if name == "memcpy":
             why = "not a kernel"
@@ -342,18 +366,33 @@ def modelled(counts):
     return names, left
 
 
-def rows_of(run, names):
-    """Measured rows that a model is fitted to: one type, operator, launch and cache; an algorithm's own block size."""
-    found = {}
+def rows_of(run, names, counts, kind, type_):
+    """Measured rows that a model is fitted to: one launch and cache; the block size that was counted.
+
+    {(algorithm, n): (time, sigma)}, and the algorithms whose launches are not those counted: [(name, why)]."""
+    found, other = {}, {}
     for row in runs.timed(run.rows):
-        if (row["device"] == "cuda" and row["algorithm"] in names and row["kind"] in ("exclusive", "copy") and row["type"] == "i32"
-                and row["op"] in ("sum", "none", None) and row["launch"] == "stream" and row["cache"] == "warm"):
-            key, time = (row["algorithm"], row["n"]), row["device_median_s"]
-            low, high = row.get("device_ci_lo_s"), row.get("device_ci_hi_s")
+        if (
+            row["device"] == "cuda"
+            and row["algorithm"] in names
+            and row["kind"] in (kind, "copy")
+            and row["type"] == type_
+            and row["op"] in ("sum", "none", None)
+            and row["launch"] == "stream"
+            and row["cache"] == "warm"
+            and row["threads"] in (counts[row["algorithm"]].threads, None)
+        ):
+            time, low, high = row["device_median_s"], row.get("device_ci_lo_s"), row.get("device_ci_hi_s")
             half = (high - low) / 2 if low and high else 0.05 * time
-            if key not in found or time < found[key][0]:
-                found[key] = (time, math.hypot(half, ENOUGH * time))
-    return found
+            launches = round(counts[row["algorithm"]].cost(row["n"]).launches)
+            if row.get("launches") not in (None, launches):
+                other.setdefault(
+                    row["algorithm"],
+                    f"{row['launches']} launches at n = {row['n']}, but {launches} by the counts; count again",
+                )
+                continue
+            found[row["algorithm"], row["n"]] = (time, math.hypot(half, ENOUGH * time))
+    return found, list(other.items())
 
 
 def rated(fit, counts, name, n, measured):
@@ -369,21 +408,33 @@ def from_run(run):
         raise BadInput(f"{where}: no times of a GPU, so none of its constants can be fitted; a GPU run has them")
     l2 = float(run.header.get("l2_bytes") or 0)
     if not l2:
-        raise BadInput(f"{run.folder}/machine.csv:2: l2_bytes is empty, so L2 and memory cannot be told apart; fill it in or measure again")
-    counts = counted()
-    names, left = modelled(counts)
-    times = rows_of(run, names)
-    if not times:
-        raise BadInput(f"{where}: no rows of counted algorithms (exclusive, i32, sum, stream, warm); measure these")
-    left += [(row, "not counted") for row in dict.fromkeys(r["algorithm"] for r in run.rows if r["device"] == "cuda") if row not in counts]
+        raise BadInput(
+            f"{run.folder}/machine.csv:2: l2_bytes is empty, so L2 and memory cannot be told apart; measure again"
+        )
+    for kind, type_ in (("exclusive", "i32"), ("inclusive", "i32"), ("exclusive", "f32"), ("inclusive", "f32")):
+        counts = counted(kind)  # f32 is counted as i32: four bytes
+        names, left = modelled(counts)
+        times, other = rows_of(run, names, counts, kind, type_)
+        if any(a != "copy" for a, _ in times):
+            break
+    else:
+        raise BadInput(f"{where}: no rows of counted algorithms (i32 or f32, sum, stream, warm); measure these")
+    left += other + [
+        (row, "not counted")
+        for row in dict.fromkeys(r["algorithm"] for r in run.rows if r["device"] == "cuda")
+        if row not in counts
+    ]
     told = fit([(a, n, counts[a].cost(n), t, s) for (a, n), (t, s) in times.items() if counts[a].steps_known], l2)
     if not told.rows:
         raise BadInput(f"{where}: fewer than {LEAST_SIZES} sizes, so no constant can be fitted; measure more sizes")
     for constant in told.constants.values():
         constant.source = f"rows of {run.name}"
-    model = Model("fitted", run.title, run.machine, run, told, counts, left=left)
-    model.rows = [r for (a, n), (t, _) in sorted(times.items(), key=lambda x: (list(counts).index(x[0][0]), x[0][1]))
-                  if (r := rated(told, counts, a, n, t))]
+    model = Model("fitted", run.title, run.machine, run, told, counts, left=left, scan=(kind, type_))
+    model.rows = [
+        r
+        for (a, n), (t, _) in sorted(times.items(), key=lambda x: (list(counts).index(x[0][0]), x[0][1]))
+        if (r := rated(told, counts, a, n, t))
+    ]
     return model
 
 
@@ -401,7 +452,7 @@ def for_gpu(gpu, sizes=None):
     names, left = modelled(counts)
     told = Fit({n: constants[n] for n in NAMES}, [], row["l2_bytes"])
     model = Model("predicted", row["gpu"], "predicted-" + slug(row["gpu"]), None, told, counts, left=left)
-    model.rows = [r for a in names for n in sizes or [2 ** k for k in range(10, 29)] if (r := rated(told, counts, a, n, None))]
+    model.rows = [r for a in names for n in sizes or [2**k for k in range(10, 29)] if (r := rated(told, counts, a, n, None))]
     return model
 
 
@@ -413,13 +464,31 @@ def model_of(run=None, gpu=None):
 
 
 def crossings(times):
-    """times: {n: (a, b)}: where the faster of the two changes: (n between, last n before, first n after, the faster one then)."""
+    """times: {n: (a, b)}: where the faster one changes: (n between, last n before, first n after, the faster one then)."""
     found, sizes = [], sorted(n for n, (a, b) in times.items() if a and b)
     for low, high in zip(sizes, sizes[1:]):
         x, y = (math.log(times[n][0] / times[n][1]) for n in (low, high))
         if x * y < 0:
             found.append((low * (high / low) ** (x / (x - y)), low, high, "b" if y > 0 else "a"))
     return found
+
+
+def matched(said, seen, most=3):
+    """Pairs of a modelled (n, faster above) and a measured crossing: of one direction, the nearest, at most `most` powers
+    of two apart; what has no partner stands alone. In order of n."""
+    said, pairs = list(said), []
+    for row in seen:
+        near = [
+            (abs(math.log2(at[0] / row["n_estimate"])), at)
+            for at in said
+            if at[1] == row["faster_above"] and row["n_estimate"]
+        ]
+        best = min((x for x in near if x[0] <= most), default=(0, None))[1]
+        if best:
+            said.remove(best)
+        pairs.append((best, row))
+    pairs += [(at, None) for at in said]
+    return sorted(pairs, key=lambda p: p[0][0] if p[0] else p[1]["n_estimate"] or 0)
 
 
 def crossovers(model):
@@ -429,20 +498,32 @@ def crossovers(model):
         times.setdefault(name, {})[n] = modelled_s
     measured = {}
     for row in model.run.crossings if model.run else ():
-        if (row["kind"] in ("exclusive", "copy") and row["type"] == "i32" and row["launch"] == "stream" and row["cache"] == "warm"
-                and row["clock"] == "device" and row["verdict"] == "crosses"):
+        if (
+            row["kind"] == model.scan[0]
+            and row["type"] == model.scan[1]
+            and row["op"] == "sum"
+            and row["launch"] == "stream"
+            and row["cache"] == "warm"
+            and row["clock"] == "device"
+            and row["verdict"] == "crosses"
+        ):
             measured.setdefault((row["algorithm_a"], row["algorithm_b"]), []).append(row)
     found, names = [], list(times)
     for i, a in enumerate(names):
-        for b in names[i + 1:]:
+        for b in names[i + 1 :]:
             grid = {n: (times[a][n], times[b][n]) for n in times[a] if n in times[b] and n & (n - 1) == 0}
-            said = crossings(grid)
-            seen = measured.get((a, b)) or measured.get((b, a)) or []
-            for number in range(max(len(said), len(seen))):
-                at = said[number] if number < len(said) else None
-                row = seen[number] if number < len(seen) else None
-                found.append((a, b, number + 1, at[0] if at else None, (b if at[3] == "b" else a) if at else None,
-                              (row["last_n_below"], row["first_n_above"], row["n_estimate"]) if row else None))
+            said = [(at[0], b if at[3] == "b" else a) for at in crossings(grid)]
+            for number, (at, row) in enumerate(matched(said, measured.get((a, b)) or measured.get((b, a)) or []), 1):
+                found.append(
+                    (
+                        a,
+                        b,
+                        number,
+                        at and at[0],
+                        at[1] if at else row["faster_above"],
+                        row and (row["last_n_below"], row["first_n_above"], row["n_estimate"]),
+                    )
+                )
     return found
 
 
@@ -463,42 +544,91 @@ def shown_sizes(sizes, count=5):
 
 def bill_table(model):
     fitted = model.kind == "fitted"
-    columns = ["algorithm", "n", "launches", "L2", "memory", "steps", "modelled"] + (["measured", "modelled / measured"] if fitted else [])
+    columns = ["algorithm", "n", "launches", "L2", "memory", "steps", "modelled"] + (
+        ["measured", "modelled / measured"] if fitted else []
+    )
     rows, sizes = [], shown_sizes(model.sizes(), 3)
     for name, n, parts, total, measured, how in model.rows:
         if n in sizes:
             steps = (duration(parts["step"]) if parts["step"] else "0") if model.counts[name].steps_known else "not known"
-            rows.append([name, runs.power(n), *(duration(x) if x else "0" for x in (parts["first"] + parts["launch"], parts["l2"], parts["dram"])),
-                         steps, duration(total)] + ([duration(measured), number(total / measured)] if fitted else []))
-    return Table("bill", f"{'The bill' if fitted else 'PREDICTION: the bill'}: what the time of a scan goes to on {model.title}", columns, rows,
-                 ("Launches times their time, bytes of launches that fit in the L2 and of those that do not, longest chain of additions. "
-                  + ("The model is fitted to the measured times beside it." if fitted else "PREDICTION from published constants; nothing "
-                     "here was measured.")), 2, model.title)
+            rows.append(
+                [
+                    name,
+                    runs.power(n),
+                    *(duration(x) if x else "0" for x in (parts["first"] + parts["launch"], parts["l2"], parts["dram"])),
+                    steps,
+                    duration(total),
+                ]
+                + ([duration(measured), number(total / measured)] if fitted else [])
+            )
+    return Table(
+        "bill",
+        f"{'The bill' if fitted else 'PREDICTION: the bill'}: what the time of a scan goes to on {model.title}",
+        columns,
+        rows,
+        (
+            "Launches times their time, bytes of launches that fit in the L2, bytes of others, longest chain of additions. "
+            + (
+                "The model is fitted to the measured times beside it."
+                if fitted
+                else "PREDICTION from published constants; nothing " "here was measured."
+            )
+        ),
+        2,
+        model.title,
+    )
 
 
 def constants_table(model):
     rows = []
     for name in NAMES:
         c = model.fit.constants[name]
-        rate = f"{1 / c.value / 1e9:.0f} GB/s" if name in ("l2", "dram") and c.value else duration(c.value) if c.value is not None else None
-        rows.append([name, rate, f"{100 * c.error / c.value:.1f} %" if c.value and c.error is not None else None, c.sizes or None, c.status,
-                     c.source.split("; bandwidth:")[0].split("; SMs:")[0]])
-    return Table("constants", f"{'Constants fitted to the run' if model.kind == 'fitted' else 'PREDICTION: constants'} of {model.title}",
-                 ["constant", "value", "standard error", "sizes or sweeps", "how", "from"], rows,
-                 f"L2: {model.fit.l2_bytes / 2 ** 20:g} MiB. Launches whose data fit in it pay `l2` for their bytes, others `dram`.", 1, model.title)
+        rate = (
+            f"{1 / c.value / 1e9:.0f} GB/s"
+            if name in ("l2", "dram") and c.value
+            else duration(c.value) if c.value is not None else None
+        )
+        rows.append(
+            [
+                name,
+                rate,
+                f"{100 * c.error / c.value:.1f} %" if c.value and c.error is not None else None,
+                c.sizes or None,
+                c.status,
+                c.source.split("; bandwidth:")[0].split("; SMs:")[0],
+            ]
+        )
+    return Table(
+        "constants",
+        f"{'Constants fitted to the run' if model.kind == 'fitted' else 'PREDICTION: constants'} of {model.title}",
+        ["constant", "value", "standard error", "sizes or sweeps", "how", "from"],
+        rows,
+        f"L2: {model.fit.l2_bytes / 2 ** 20:g} MiB. Launches whose data fit in it pay `l2` for their bytes, others `dram`.",
+        1,
+        model.title,
+    )
 
 
 def crossovers_table(model, pairs=None):
-    pairs = pairs or (("hillis_steele", "blelloch"), ("hillis_steele", "blelloch_lesson"), ("blelloch", "block_scan"),
-                      ("hillis_steele", "block_scan"), ("block_scan", "reduce_then_scan"), ("warp_shuffle", "reduce_then_scan"))
+    pairs = pairs or (
+        ("hillis_steele", "blelloch"),
+        ("hillis_steele", "blelloch_lesson"),
+        ("blelloch", "block_scan"),
+        ("hillis_steele", "block_scan"),
+        ("block_scan", "reduce_then_scan"),
+        ("warp_shuffle", "reduce_then_scan"),
+    )
     rows = []
     for a, b, count, at, faster, seen in crossovers(model):
         if (a, b) in pairs or (b, a) in pairs:
             row = [a, b, about(at), faster]
             if model.kind == "fitted":
                 low, high, n = seen or (None, None, None)
-                row += [f"{runs.power(int(low))}..{runs.power(int(high))}" if low and high else None, about(n),
-                        number(math.log2(at / n), 2) if at and n else None]
+                row += [
+                    f"{runs.power(int(low))}..{runs.power(int(high))}" if low and high else None,
+                    about(n),
+                    number(math.log2(at / n), 2) if at and n else None,
+                ]
             rows.append(row)
     present = {r[0] for r in model.rows}
     crossing = {(a, b) for a, b, *_ in crossovers(model)}
@@ -506,9 +636,45 @@ def crossovers_table(model, pairs=None):
         if {a, b} <= present and (a, b) not in crossing and (b, a) not in crossing:
             rows.append([a, b, "none in range", None] + ([None] * 3 if model.kind == "fitted" else []))
     fitted = model.kind == "fitted"
-    return Table("crossovers-modelled", ("Crossovers as the model has them, and as measured, on " if fitted else "PREDICTION: crossovers on ")
-                 + model.title, ["a", "b", "modelled n", "faster above"] + (["measured between", "measured n", "powers of two apart"] if fitted
-                                                                        else []), rows, model.heading + ".", 2, model.title)
+    return Table(
+        "crossovers-modelled",
+        ("Crossovers as the model has them, and as measured, on " if fitted else "PREDICTION: crossovers on ") + model.title,
+        ["a", "b", "modelled n", "faster above"]
+        + (["measured between", "measured n", "powers of two apart"] if fitted else []),
+        rows,
+        model.heading + ".",
+        2,
+        model.title,
+    )
+
+
+def residuals_table(model):
+    """How far the fitted model is from what it was fitted to, by algorithm; those outside the fit are marked."""
+    import statistics
+
+    rows = []
+    for name in dict.fromkeys(r[0] for r in model.rows):
+        ratio = [r[3] / r[4] for r in model.rows if r[0] == name]
+        rows.append(
+            [
+                name,
+                "yes" if model.counts[name].steps_known else "no",
+                len(ratio),
+                number(statistics.median(ratio)),
+                number(min(ratio)),
+                number(max(ratio)),
+                f"{100 * statistics.median(abs(r - 1) for r in ratio):.1f} %",
+            ]
+        )
+    return Table(
+        "residuals",
+        f"The fitted model over the measured times on {model.title}",
+        ["algorithm", "in the fit", "sizes", "median", "least", "most", "median error"],
+        rows,
+        "Each size is in bill.csv. Not in the fit: algorithms whose steps follow no law.",
+        2,
+        model.title,
+    )
 
 
 def laws_table(counts):
@@ -519,19 +685,42 @@ def laws_table(counts):
         cells = [name]
         for what in ("launches", "steps", "bytes"):
             by = c.laws[what]
-            text = {"none": "no law", "constant": number(by.at_last), "linear": f"{number(by.slope)} k {'+' if (z := by.at(0)) >= 0 else '-'} "
-                    f"{number(abs(z))}" if abs(by.at(0)) > 1e-3 * by.at_last else f"{number(by.slope)} k"}[by.kind]
+            text = {
+                "none": "no law",
+                "constant": number(by.at_last),
+                "linear": (
+                    f"{number(by.slope)} k {'+' if (z := by.at(0)) >= 0 else '-'} " f"{number(abs(z))}"
+                    if abs(by.at(0)) > 1e-3 * by.at_last
+                    else f"{number(by.slope)} k"
+                ),
+            }[by.kind]
             if by.check:
                 text += ", holds" if by.check == "holds" else f"; {number(by.found)} from 2^{by.check_k}"
             cells.append(text)
         rows.append(cells)
-    return Table("laws", "How the counts go on beyond 2^20, and whether the size beyond agrees", ["algorithm", "launches", "steps", "bytes an element"],
-                 rows, "k = ceil(log2 n); bytes: footprint of all launches, 4-byte elements. `holds`: the count at 2^21 is as the law says.", 1)
+    return Table(
+        "laws",
+        "How the counts go on beyond 2^20, and whether the size beyond agrees",
+        ["algorithm", "launches", "steps", "bytes an element"],
+        rows,
+        "k = ceil(log2 n); bytes: footprint of all launches, 4-byte elements. `holds`: the next count is as the law says.",
+        1,
+    )
+
+
+def own_tables(model):
+    return [
+        bill_table(model),
+        constants_table(model),
+        *([residuals_table(model)] if model.kind == "fitted" else []),
+        crossovers_table(model),
+        laws_table(model.counts),
+    ]
 
 
 def tables(run=None, gpu=None):
-    """What a handout shows: bill, constants, crossovers, laws, then predicted against published. A PREDICTION says so itself."""
+    """What a handout shows: bill, constants, crossovers, laws, then predicted against published. A PREDICTION says so."""
     import published_timings
 
     model = model_of(run, gpu)
-    return [bill_table(model), constants_table(model), crossovers_table(model), laws_table(model.counts), *published_timings.tables()]
+    return [*own_tables(model), *published_timings.tables()]

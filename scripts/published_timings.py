@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Timings that others have published (results/published/timings.csv) against the cost model.
 
-Per source and GPU: the launch's constant is fitted to its clean rows up to 2^SMALL, where bytes cost next to nothing; bandwidth, L2,
-SMs and clock are the GPU's (scripts/machines.csv); how much of them a scan gets is fitted to the clean sweeps of the
-other GPUs. Larger rows are judged, none of them is fitted. Nothing here is measured by scanbench.
+Per source and GPU: the launch's constant is fitted to its clean rows up to 2^SMALL, where bytes cost next to nothing;
+bandwidth, L2, SMs and clock are the GPU's (scripts/machines.csv); how much of them a scan gets is fitted to the clean sweeps
+of the other GPUs. Larger rows are judged, none of them is fitted. Nothing here is measured by scanbench.
 """
 
 import math
@@ -22,7 +22,14 @@ TIMINGS = os.path.join(runs.HERE, "results/published/timings.csv")
 SMALL = 12  # rows up to 2^12 give the constant of a launch
 COLUMNS = ["source", "gpu", "algorithm", "variant", "kind", "type", "n", "time_s", "timing", "judged"]
 WIDTHS = {"i8": 1, "i32": 4, "u32": 4, "f32": 4, "i64": 8, "f64": 8}
-UNBIASED = {"clean", "single-run", "repeats-unknown", "syncs", "size-inferred", "gpu-unsure"}  # noise, but nothing but the scan
+UNBIASED = {
+    "clean",
+    "single-run",
+    "repeats-unknown",
+    "syncs",
+    "size-inferred",
+    "gpu-unsure",
+}  # noise, but nothing but the scan
 
 
 @dataclass
@@ -64,6 +71,9 @@ def cost(algorithm, variant, n, width, known):
     found = known[algorithm].cost(size, width)
     passes = list(found.passes)
     launches = found.launches
+    if "down-sweep-halved" in variant:  # the way up rewrites all cells, the way down is in place, a thread a node
+        levels = (int(launches) - 1) // 2
+        passes = passes[:levels] + [(b, b / 2) for b, _ in known["blelloch"].cost(size, width).passes[levels:]]
     if algorithm == "blelloch":  # in place from the first level to the last: one array
         passes = [(b, min(r, b / 2)) if b else (b, r) for b, r in passes]
     if algorithm == "hillis_steele":
@@ -90,10 +100,14 @@ def read(path=None):
         except (TypeError, ValueError):
             raise BadInput(f"{path}:{number}: n or time_s is not a number; restore the file") from None
         if n < 1 or not 0 < time < math.inf or row["type"] not in WIDTHS:
-            raise BadInput(f"{path}:{number}: n = {row['n']}, time_s = {row['time_s']}, type = {row['type']}; restore the file")
+            raise BadInput(
+                f"{path}:{number}: n = {row['n']}, time_s = {row['time_s']}, type = {row['type']}; restore the file"
+            )
         if not all(row[c] for c in ("source", "gpu", "algorithm", "judged")):
             raise BadInput(f"{path}:{number}: source, gpu, algorithm or judged is empty; restore the file")
-        timing = Timing(row["source"], row["gpu"], row["algorithm"], row["variant"] or "", n, time, tuple(row["judged"].split("+")))
+        timing = Timing(
+            row["source"], row["gpu"], row["algorithm"], row["variant"] or "", n, time, tuple(row["judged"].split("+"))
+        )
         if timing.algorithm == "serial":
             serial.append(timing)
         else:
@@ -127,8 +141,11 @@ def shares(timings):
     """One Share for each clean sweep of scans that launch once a level; what fewer than three sizes say is None."""
     found = []
     for (source, gpu), group in groups(timings).items():
-        rows = [(t.algorithm, t.n, t.cost, t.time, t.time) for t in group
-                if t.clean and t.cost and t.algorithm in ("hillis_steele", "blelloch")]
+        rows = [
+            (t.algorithm, t.n, t.cost, t.time, t.time)
+            for t in group
+            if t.clean and t.cost and t.algorithm in ("hillis_steele", "blelloch")
+        ]
         constants = cost_model.machine(gpu)
         if not rows or not constants["l2_bytes"]:
             continue
@@ -158,17 +175,26 @@ def rates(gpu, found, without=None):
     row, made = cost_model.machine(gpu), {}
     if row["memory_gb_per_s"]:
         part, count = median_of(found, "dram", without)
-        made["dram"] = cost_model.Constant(1 / (part * row["memory_gb_per_s"] * 1e9), None, count, "derived",
-                                           f"{part:.2f} of {row['memory_gb_per_s']:g} GB/s: median of {count} published sweeps; bandwidth: "
-                                           f"{row['source']}")
+        made["dram"] = cost_model.Constant(
+            1 / (part * row["memory_gb_per_s"] * 1e9),
+            None,
+            count,
+            "derived",
+            f"{part:.2f} of {row['memory_gb_per_s']:g} GB/s: median of {count} published sweeps; bandwidth: "
+            f"{row['source']}",
+        )
     if row["sm_count"]:
         name = "l2_clock" if row["boost_clock_mhz"] else "l2_sm"
         part, count = median_of(found, name, without)
         rate = part * row["sm_count"] * (row["boost_clock_mhz"] * 1e6 if row["boost_clock_mhz"] else 1)
-        said = f"{part:.1f} bytes a clock and SM" if row["boost_clock_mhz"] else f"{part / 1e9:.1f} GB/s an SM (no clock known)"
+        said = (
+            f"{part:.1f} bytes a clock and SM" if row["boost_clock_mhz"] else f"{part / 1e9:.1f} GB/s an SM (no clock known)"
+        )
         if "dram" in made:
             rate = max(rate, 1 / made["dram"].value)  # no cache is slower than the memory behind it
-        made["l2"] = cost_model.Constant(1 / rate, None, count, "derived", f"{said}: median of {count} published sweeps; SMs: {row['source']}")
+        made["l2"] = cost_model.Constant(
+            1 / rate, None, count, "derived", f"{said}: median of {count} published sweeps; SMs: {row['source']}"
+        )
     return made
 
 
@@ -208,8 +234,11 @@ def small_fit(group, l2):
 def judge(timings):
     """A Judged for each source and GPU whose bandwidth and SMs are known; and what was left out, with reasons."""
     found, judged, left = shares(timings), [], []
-    usual = statistics.median(s for s in (
-        (small_fit(g, 0.0)[0] or {}).get("launch") for g in groups([t for t in timings if t.clean]).values()) if s)
+    usual = statistics.median(
+        s
+        for s in ((small_fit(g, 0.0)[0] or {}).get("launch") for g in groups([t for t in timings if t.clean]).values())
+        if s
+    )
     for (source, gpu), group in groups(timings).items():
         row, made = cost_model.machine(gpu), rates(gpu, found, gpu)
         group = [t for t in group if t.cost]
@@ -220,8 +249,10 @@ def judge(timings):
         own, small = small_fit(group, made["l2"].value)
         said = f"{len(small)} rows up to 2^{SMALL}" if own else "median of the clean sweeps: no small rows"
         own = own or {"first": 0.0, "launch": usual, "step": 0.0}
-        constants = {n: cost_model.Constant(own[n], None, len({t.n for t in small}), "fitted" if small else "derived", said)
-                     for n in ("first", "launch", "step")} | made
+        constants = {
+            n: cost_model.Constant(own[n], None, len({t.n for t in small}), "fitted" if small else "derived", said)
+            for n in ("first", "launch", "step")
+        } | made
         l2, l2_from = row["l2_bytes"], "listed"
         fit = cost_model.Fit(constants, [], l2)
         if not l2:
@@ -234,10 +265,12 @@ def judge(timings):
 def inferred_l2(group, constants):
     """Where no source lists the L2: the power of two with which the sweep's errors are least."""
     rows = [t for t in group if t.sound] or group
+
     def error(l2):
         fit = cost_model.Fit(constants, [], l2)
         return sum(abs(math.log(fit.time(t.cost) / t.time)) for t in rows)
-    return min((2.0 ** e for e in range(18, 28)), key=error)
+
+    return min((2.0**e for e in range(18, 28)), key=error)
 
 
 def pair(judged, a, b):
@@ -268,8 +301,12 @@ def classes(rows):
 def summary(pairs):
     """Rows, median of predicted over published, median error, share within a factor of two."""
     ratio = [b / a for a, b in pairs]
-    return (len(pairs), statistics.median(ratio), statistics.median(abs(r - 1) for r in ratio),
-            sum(0.5 <= r <= 2 for r in ratio) / len(ratio))
+    return (
+        len(pairs),
+        statistics.median(ratio),
+        statistics.median(abs(r - 1) for r in ratio),
+        sum(0.5 <= r <= 2 for r in ratio) / len(ratio),
+    )
 
 
 def final(found):
@@ -296,23 +333,76 @@ def tables(judged=None):
     for j in judged:
         for (algorithm, kind), pairs in classes(j.rows).items():
             count, ratio, error, share = summary(pairs)
-            rows.append([j.gpu, j.rows[0][0].name, algorithm, kind, count, number(ratio), f"{100 * error:.0f} %", f"{100 * share:.0f} %"])
+            rows.append(
+                [
+                    j.gpu,
+                    j.rows[0][0].name,
+                    algorithm,
+                    kind,
+                    count,
+                    number(ratio),
+                    f"{100 * error:.0f} %",
+                    f"{100 * share:.0f} %",
+                ]
+            )
     rows.sort(key=lambda r: (r[3] != "clean", r[0], r[1]))
-    columns = ["GPU", "source", "algorithm", "judged", "rows", "predicted / published", "median error", "within a factor of two"]
-    note = f"Rows beyond 2^{SMALL}; the launch of each source is fitted to its smaller rows. No time here was measured by scanbench."
+    columns = [
+        "GPU",
+        "source",
+        "algorithm",
+        "judged",
+        "rows",
+        "predicted / published",
+        "median error",
+        "within a factor of two",
+    ]
+    note = f"Rows beyond 2^{SMALL}; the launch of each source is fitted to smaller ones. Nothing was measured by scanbench."
     sound = [r for r in rows if set(r[3].split("+")) <= UNBIASED]
-    first = Table("published", "PREDICTION against published times: nothing but the scan is in them", columns, sound, note, 4)
-    other = Table("published-judged", "PREDICTION against published times with something else in them: allocation, transfers, copies, cold caches",
-                  columns, [r for r in rows if r not in sound], note + " The model knows nothing of these parts, so it is low.", 4)
+    first = Table(
+        "published", "PREDICTION against published times: nothing but the scan is in them", columns, sound, note, 4
+    )
+    other = Table(
+        "published-judged",
+        "PREDICTION against published times with something else in them: allocation, transfers, copies, cold caches",
+        columns,
+        [r for r in rows if r not in sound],
+        note + " The model knows nothing of these parts, so it is low.",
+        4,
+    )
     rows = []
     for j, published, predicted, kinds in compared(judged):
         at, said = final(published), final(predicted)
         apart = math.log2(said[0] / at[0]) if at and said else None
-        rows.append([j.gpu, j.rows[0][0].name, ", ".join(kinds), f"{runs.power(at[1])}..{runs.power(at[2])}" if at else "none",
-                     cost_model.about(at[0]) if at else None, cost_model.about(said[0]) if said else "none", number(apart, 2),
-                     "" if apart is None else "yes" if abs(apart) <= 1 else "no", len(published)])
+        rows.append(
+            [
+                j.gpu,
+                j.rows[0][0].name,
+                ", ".join(kinds),
+                f"{runs.power(at[1])}..{runs.power(at[2])}" if at else "none",
+                cost_model.about(at[0]) if at else None,
+                cost_model.about(said[0]) if said else "none",
+                number(apart, 2),
+                "" if apart is None else "yes" if abs(apart) <= 1 else "no",
+                len(published),
+            ]
+        )
     rows.sort(key=lambda r: (r[2] != "clean", r[0]))
-    second = Table("published-crossovers", "PREDICTION against published crossovers: from where on Blelloch in place is faster than Hillis-Steele",
-                   ["GPU", "source", "judged", "published between", "published n", "predicted n", "powers of two apart", "within one",
-                    "changes published"], rows, "Interpolated between the sizes both have; of several changes the last one.", 3)
+    second = Table(
+        "published-crossovers",
+        "PREDICTION against published crossovers: from where on Blelloch in place is faster than Hillis-Steele",
+        [
+            "GPU",
+            "source",
+            "judged",
+            "published between",
+            "published n",
+            "predicted n",
+            "powers of two apart",
+            "within one",
+            "changes published",
+        ],
+        rows,
+        "Interpolated between the sizes both have; of several changes the last one.",
+        3,
+    )
     return [first, second, other]
