@@ -69,10 +69,12 @@ set xlabel 'n, elements' offset 0, 0.3
 
 if (!exists('available')) available = GPVAL_TERMINALS
 # The three formats, in the same proportions. A chart draws the first itself; formats.gp draws the others.
+# FONT= names another face, as the one of the text that a figure is to stand in.
+face = system('printf %s "${FONT:-sans-serif}" | tr -cd "A-Za-z0-9 -"')
 array formats = ['svg', 'pdf', 'png']
-array terminals = [sprintf("svg size 840,%d font 'sans-serif,12' dynamic", height), \
-    sprintf("pdfcairo size 7in,%fin font 'sans-serif,12' fontscale 0.45 linewidth 0.9 pointscale 0.75", height / 120.0), \
-    sprintf("pngcairo size 1680,%d font 'sans-serif,12' fontscale 1.5 linewidth 2 pointscale 2", 2 * height)]
+array terminals = [sprintf("svg size 840,%d font '%s,12' dynamic", height, face), \
+    sprintf("pdfcairo size 7in,%fin font '%s,12' fontscale 0.45 linewidth 0.9 pointscale 0.75", height / 120.0, face), \
+    sprintf("pngcairo size 1680,%d font '%s,12' fontscale 1.5 linewidth 2 pointscale 2", 2 * height, face)]
 has(i) = strstrt(' '.available.' ', ' '.word(terminals[i], 1).' ')
 begin(i) = has(i) ? sprintf("set terminal %s background '#ffffff'; set output output.'.%s'", terminals[i], formats[i]) : \
     'set terminal dumb; set output "/dev/null"' # scripts/draw says what is missing
