@@ -13,6 +13,7 @@ For other tools: `tables(run)` gives the tables, `bill(run)` the parts of each m
 
 import math
 import os
+import sys
 from dataclasses import dataclass, field
 
 import runs
@@ -236,15 +237,27 @@ class Fit:
         return None if parts is None else sum(parts.values())
 
 
+def solvers():
+    """numpy, scipy's lsq_linear and nnls: loaded when something is fitted."""
+    try:
+        import numpy
+        from scipy.optimize import lsq_linear, nnls
+    except ImportError as error:
+        raise BadInput(
+            f"{error.name} for {sys.executable} is not here, and constants are fitted by it; `make deps` installs it"
+        ) from error
+    return numpy, lsq_linear, nnls
+
+
 def fit(rows, l2_bytes, least=LEAST_SIZES):
     """Constants by weighted least squares, none below zero. rows: [(algorithm, n, Cost, seconds, sigma)].
+
+    Rows far off weigh less (Huber), or an algorithm that the model misses would bend the constants of all others.
 
     A constant needs rows of `least` sizes in which it plays a part, else it is not fitted, and rows that need it are left
     out (launches and bytes; first and step are taken as 0). So is a step where nothing tells it from a launch.
     """
-    import numpy
-    from scipy.optimize import lsq_linear
-
+    numpy, lsq_linear = solvers()[:2]
     rows, dropped, why = list(rows), set(), {}
     while True:
         matrix = [r[2].features(l2_bytes) for r in rows]
@@ -277,9 +290,19 @@ def fit(rows, l2_bytes, least=LEAST_SIZES):
             used.remove(lost)
             constants[lost] = Constant(None, None, len(sizes[lost]), "not fitted: nothing tells it from a launch")
             continue
-        solved = lsq_linear(a, t, bounds=(0, numpy.inf), tol=1e-12)
+        weight = numpy.ones(len(rows))
+        for _ in range(ROUNDS):
+            root = numpy.sqrt(weight)
+            solved = lsq_linear(a * root[:, None], t * root, bounds=(0, numpy.inf), tol=1e-12)
+            off = abs(a @ solved.x - t)
+            weight, before = 1 / numpy.maximum(1, off / (FAR * max(1.0, 1.4826 * numpy.median(off)))), weight
+            if abs(weight - before).max() < 1e-6:
+                break
         spare = max(len(rows) - len(used), 1)
-        errors = numpy.sqrt(numpy.diag(numpy.linalg.pinv(a.T @ a)) * 2 * solved.cost / spare) / scale
+        errors = (
+            numpy.sqrt(numpy.diag(numpy.linalg.pinv((a * root[:, None]).T @ (a * root[:, None]))) * 2 * solved.cost / spare)
+            / scale
+        )
         for name, value, error in zip(used, solved.x / scale, errors):
             bound = value < 1e-3 * error
             constants[name] = Constant(
@@ -326,6 +349,7 @@ ASSUMED = {  # what no data sheet lists and no sweep of ours has measured
     "step": Constant(3.0e-8, None, 0, "assumed", f"a level of a tree in shared memory: assumed in {PERFORMANCE}"),
 }
 ENOUGH = 0.01  # least sigma, as a part of the time: a model is no better than that
+FAR, ROUNDS = 1.345, 100  # Huber's weights: a row so many deviations off weighs less; rounds of weighting anew
 
 
 @dataclass

@@ -216,9 +216,7 @@ class Judged:
 
 def small_fit(group, l2):
     """first, launch, step of one source by its rows up to 2^SMALL, what bytes cost taken off; and the rows."""
-    import numpy
-    from scipy.optimize import nnls
-
+    numpy, _, nnls = cost_model.solvers()
     few = [t for t in group if t.n <= 1 << SMALL and t.cost and t.cost.steps is not None]
     rows = [t for t in few if t.sound] or few
     if len({t.n for t in rows}) < cost_model.LEAST_SIZES:
