@@ -63,6 +63,7 @@ class Data:
         if not timed and not counted:
             raise BadInput("no run of times and no run of counts; `make bench` or `make count` makes one")
         self.timed, self.counted = timed, counted
+        self.without = ""  # why there is no cost model
         self.known = runs.algorithms()
         self.formulas, self.legend, self.own = costs_of_list()
         good = runs.timed(timed.rows) if timed else []
@@ -584,18 +585,22 @@ def tables(data):
             _modes(data),
         ]
     found = {t.name: t for t in made}
-    for t in model_tables(data.timed):
+    modelled, data.without = model_tables(data.timed)
+    for t in modelled:
         found.setdefault(t.name, t)
     return found
 
 
 def model_tables(run):
-    """The tables of the cost model: what it makes of this run, or else what it predicts."""
+    """(tables of the cost model: what it makes of this run, or else what it predicts; or why there are none)."""
     try:
         import cost_model
-    except ImportError:
-        return []
-    return cost_model.tables(run)
+
+        return cost_model.tables(run), ""
+    except ImportError as problem:
+        return [], f"no cost model: {problem}"
+    except BadInput as problem:
+        return [], str(problem)
 
 
 def latex(table):
