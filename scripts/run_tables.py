@@ -43,7 +43,7 @@ def spread(values, most=5):
 
 
 def costs_of_list():
-    """{algorithm: (launches, additions, words moved)}: the formulas of `scanbench list`; its legend; {algorithm: threads}."""
+    """{algorithm: (launches, additions, words moved)} by `scanbench list`; its legend; {algorithm: its own threads}."""
     parts = runs.scanbench("list").split("\n\n")
     own = {}
     for line in parts[0].splitlines()[1:]:
@@ -63,19 +63,25 @@ class Data:
         if not timed and not counted:
             raise BadInput("no run of times and no run of counts; `make bench` or `make count` makes one")
         self.timed, self.counted = timed, counted
+        self.without = ""  # why there is no cost model
         self.known = runs.algorithms()
         self.formulas, self.legend, self.own = costs_of_list()
         good = runs.timed(timed.rows) if timed else []
         scans = [r for r in good if r["kind"] != "copy"]
         if timed and not scans:
-            raise BadInput(f"{timed.folder}/results.csv: no row of a scan with a time; measure again, or name another run by RUN=")
+            raise BadInput(
+                f"{timed.folder}/results.csv: no row of a scan with a time; measure again, or name another run by RUN="
+            )
         shown = scans or [r for r in (counted.counts if counted else []) if r["kind"] != "copy"]
         if not shown:
             raise BadInput(f"{counted.folder}/counts.csv: no row of a scan; count again, or name another run by COUNTS=")
         problems = {(r["kind"], r["type"], r["op"]) for r in shown}
         self.problem = ("exclusive", "i32", "sum") if ("exclusive", "i32", "sum") in problems else sorted(problems)[0]
-        self.modes = sorted({(r["launch"], r["cache"]) for r in scans if r["device"] != "host"} or
-                            {(r["launch"], r["cache"]) for r in scans}, key=lambda m: (m[0] != "stream", m[1] != "warm"))
+        self.modes = sorted(
+            {(r["launch"], r["cache"]) for r in scans if r["device"] != "host"}
+            or {(r["launch"], r["cache"]) for r in scans},
+            key=lambda m: (m[0] != "stream", m[1] != "warm"),
+        )
         self.mode = self.modes[0] if self.modes else None
         self.machine = timed.machine if timed else counted.machine
         kind, type_, op = self.problem
@@ -134,8 +140,11 @@ class Data:
 
     def ceiling(self, n, host=False):
         """Seconds of the fastest copy of n elements in this run: of the device, or of the host's own."""
-        found = [self.times[a][n]["device_median_s"] for a in self.copies
-                 if n in self.times[a] and (self.times[a][n]["device"] == "host") == host]
+        found = [
+            self.times[a][n]["device_median_s"]
+            for a in self.copies
+            if n in self.times[a] and (self.times[a][n]["device"] == "host") == host
+        ]
         return min(found, default=None)
 
     def percent_of_copy(self, row):
@@ -155,9 +164,14 @@ class Data:
         """The lines of the pair, in either order, for the problem and mode that are shown."""
         kind, type_, op = self.problem
         mode = mode or self.mode
-        return [c for c in (self.timed.crossings if self.timed else [])
-                if {c["algorithm_a"], c["algorithm_b"]} == {a, b} and (c["kind"], c["type"], c["op"]) == (kind, type_, op) and
-                (c["launch"], c["cache"]) == mode and c["clock"] == clock]
+        return [
+            c
+            for c in (self.timed.crossings if self.timed else [])
+            if {c["algorithm_a"], c["algorithm_b"]} == {a, b}
+            and (c["kind"], c["type"], c["op"]) == (kind, type_, op)
+            and (c["launch"], c["cache"]) == mode
+            and c["clock"] == clock
+        ]
 
 
 def low(row):
@@ -186,8 +200,11 @@ def mark(row):
 
 def crossing_text(line):
     """One line of crossovers.csv in words."""
-    verdicts = {"always-a": f"{line['algorithm_a']} faster, or no difference, at every n measured",
-                "always-b": f"{line['algorithm_b']} faster, or no difference, at every n measured", "tie": "no difference shown"}
+    verdicts = {
+        "always-a": f"{line['algorithm_a']} faster, or no difference, at every n measured",
+        "always-b": f"{line['algorithm_b']} faster, or no difference, at every n measured",
+        "tie": "no difference shown",
+    }
     return verdicts.get(line["verdict"], f"{line['faster_below']}, then {line['faster_above']}")
 
 
@@ -195,17 +212,30 @@ def _machine(data):
     rows = []
     run = data.timed or data.counted
     h = run.header
+
     def add(what, value):
         if value not in (None, ""):
             rows.append([what, value])
+
     def with_unit(column, unit, scale=1.0):
         text = h.get(column)
         try:
             return f"{tabulate.number(float(text) / scale, 4)} {unit}" if text else None
         except ValueError:
             return text
-    add("GPU", h.get("gpu_name") if data.timed and data.timed.device == "cuda" else "none: the kernels ran on the CPU device"
-        if data.timed else "none needed: counts are the same on every machine")
+
+    add(
+        "GPU",
+        (
+            h.get("gpu_name")
+            if data.timed and data.timed.device == "cuda"
+            else (
+                "none: the kernels ran on the CPU device"
+                if data.timed
+                else "none needed: counts are the same on every machine"
+            )
+        ),
+    )
     add("Simulated clock", "yes: the times are of no machine" if run.simulated else None)
     add("Compute capability", h.get("compute_capability"))
     gpu = run.device == "cuda"
@@ -213,8 +243,11 @@ def _machine(data):
     add("SM clock, maximum", with_unit("sm_clock_max_mhz", "MHz"))
     add("Memory, peak by its data", with_unit("peak_gb_per_s", "GB/s"))
     add("Memory, copied", with_unit("copy_gb_per_s", "GB/s"))
-    add("Host to device, device to host", " and ".join(filter(None, [with_unit("h2d_gb_per_s", "GB/s"), with_unit("d2h_gb_per_s", "GB/s")])))
-    add("L2 cache", with_unit("l2_bytes", "MiB", 2 ** 20))
+    add(
+        "Host to device, device to host",
+        " and ".join(filter(None, [with_unit("h2d_gb_per_s", "GB/s"), with_unit("d2h_gb_per_s", "GB/s")])),
+    )
+    add("L2 cache", with_unit("l2_bytes", "MiB", 2**20))
     add("An empty kernel", tabulate.duration(float(h["empty_kernel_s"])) if h.get("empty_kernel_s") else None)
     add("ECC", {"0": "off", "1": "on"}.get(h.get("ecc"), h.get("ecc")))
     add("Driver", h.get("driver"))
@@ -224,8 +257,19 @@ def _machine(data):
     add("Host", ", ".join(filter(None, [h.get("host_cpu"), f"{h['host_cores']} cores" if h.get("host_cores") else None])))
     add("System", ", ".join(filter(None, [h.get("os"), h.get("kernel")])))
     add("Compiler", h.get("compiler"))
-    add("scanbench", " ".join(filter(None, [h.get("version"), f"commit {h['commit']}" if h.get("commit") else None,
-                                             "with local changes" if h.get("dirty") == "1" else None])))
+    add(
+        "scanbench",
+        " ".join(
+            filter(
+                None,
+                [
+                    h.get("version"),
+                    f"commit {h['commit']}" if h.get("commit") else None,
+                    "with local changes" if h.get("dirty") == "1" else None,
+                ],
+            )
+        ),
+    )
     add("Command", h.get("argv"))
     add("Date", (h.get("date_utc") or "").replace("T", " ").replace("Z", " UTC"))
     if data.timed:
@@ -237,8 +281,14 @@ def _machine(data):
 
 def _costs(data):
     rows = [[data.title(a), *data.formulas[a]] for a in data.known if a in data.formulas]
-    return tabulate.Table("costs", "What each algorithm costs, by formula", ["algorithm", "launches", "additions", "words moved"],
-                          rows, data.legend, left=4)
+    return tabulate.Table(
+        "costs",
+        "What each algorithm costs, by formula",
+        ["algorithm", "launches", "additions", "words moved"],
+        rows,
+        data.legend,
+        left=4,
+    )
 
 
 def _counted(data, name, caption, value, note=""):
@@ -248,8 +298,14 @@ def _counted(data, name, caption, value, note=""):
         cells = [value(data.counts[a][n]) if n in data.counts[a] else None for n in sizes]
         if any(c not in (None, "") for c in cells) and not _is_copy(data.counts[a]):
             rows.append([data.title(a), *cells])
-    return tabulate.Table(name, caption, ["algorithm", *map(runs.power, sizes)], rows,
-                          f"Counted from the kernels' source, {data.problem[0]} sum, i32; run {data.counted.name}.{note}", machine=data.machine)
+    return tabulate.Table(
+        name,
+        caption,
+        ["algorithm", *map(runs.power, sizes)],
+        rows,
+        f"Counted from the kernels' source, {data.problem[0]} sum, i32; run {data.counted.name}.{note}",
+        machine=data.machine,
+    )
 
 
 def _is_copy(rows):
@@ -263,25 +319,47 @@ def _counts(data):
         r = data.counts[a].get(n)
         if not r or _is_copy(data.counts[a]):
             continue
-        rows.append([data.title(a), r["launches"], exact(r["additions"]), exact(r["steps"]),
-                     *(tabulate.number(words(r, w)) for w in ("asked", "sectors", "footprint")), exact(r["bank_conflicts"])])
-    return tabulate.Table("counts", f"What each algorithm does at n = {runs.power(n)}",
-                          ["algorithm", "launches", "additions", "steps", "words asked", "in sectors", "footprint", "bank conflicts"], rows,
-                          f"Counted, {data.problem[0]} sum, i32; run {data.counted.name}. Words of 4 bytes for each element: those that threads ask "
-                          "for; those of the 32-byte sectors of each warp's request; those of the sectors that a launch touches at all.",
-                          machine=data.machine)
+        rows.append(
+            [
+                data.title(a),
+                r["launches"],
+                exact(r["additions"]),
+                exact(r["steps"]),
+                *(tabulate.number(words(r, w)) for w in ("asked", "sectors", "footprint")),
+                exact(r["bank_conflicts"]),
+            ]
+        )
+    return tabulate.Table(
+        "counts",
+        f"What each algorithm does at n = {runs.power(n)}",
+        ["algorithm", "launches", "additions", "steps", "words asked", "in sectors", "footprint", "bank conflicts"],
+        rows,
+        f"Counted, {data.problem[0]} sum, i32; run {data.counted.name}. Words of 4 bytes for each "
+        f"element: those that threads ask "
+        "for; those of the 32-byte sectors of each warp's request; those of the sectors that a launch touches at all.",
+        machine=data.machine,
+    )
 
 
 def _times(data):
     sizes = spread(data.shared_sizes())
     rows = []
     for a in data.scans + data.copies:
-        cells = [tabulate.duration(data.times[a][n]["device_median_s"]) + mark(data.times[a][n]) if n in data.times[a] else None for n in sizes]
+        cells = [
+            tabulate.duration(data.times[a][n]["device_median_s"]) + mark(data.times[a][n]) if n in data.times[a] else None
+            for n in sizes
+        ]
         if any(cells):
             rows.append([data.title(a), *cells])
-    return tabulate.Table("times", f"Time of one scan: {data.whose()}", ["algorithm", *map(runs.power, sizes)], rows,
-                          f"Medians; {data.of_problem()}. ~: a limit on samples or time came before the median was known to 1 %, or the clock was low.",
-                          machine=data.machine)
+    return tabulate.Table(
+        "times",
+        f"Time of one scan: {data.whose()}",
+        ["algorithm", *map(runs.power, sizes)],
+        rows,
+        f"Medians; {data.of_problem()}. ~: a limit on samples or time came before the median was "
+        f"known to 1 %, or the clock was low.",
+        machine=data.machine,
+    )
 
 
 def _times_ci(data):
@@ -291,12 +369,26 @@ def _times_ci(data):
             r = data.times[a].get(n)
             if r:
                 has = r["device_ci_lo_s"] is not None
-                rows.append([data.title(a), runs.power(n), tabulate.duration(r["device_median_s"]),
-                             tabulate.duration(r["device_ci_lo_s"]) if has else "none", tabulate.duration(r["device_ci_hi_s"]) if has else "none",
-                             tabulate.duration(r["device_min_s"]), exact(r["samples"]), r["status"]])
-    return tabulate.Table("times-ci", f"Medians and their 95 % intervals: {data.whose()}",
-                          ["algorithm", "n", "median", "from", "to", "minimum", "samples", "status"], rows,
-                          f"{data.of_problem()}. The interval is one of ranks; there is none below six samples.", machine=data.machine)
+                rows.append(
+                    [
+                        data.title(a),
+                        runs.power(n),
+                        tabulate.duration(r["device_median_s"]),
+                        tabulate.duration(r["device_ci_lo_s"]) if has else "none",
+                        tabulate.duration(r["device_ci_hi_s"]) if has else "none",
+                        tabulate.duration(r["device_min_s"]),
+                        exact(r["samples"]),
+                        r["status"],
+                    ]
+                )
+    return tabulate.Table(
+        "times-ci",
+        f"Medians and their 95 % intervals: {data.whose()}",
+        ["algorithm", "n", "median", "from", "to", "minimum", "samples", "status"],
+        rows,
+        f"{data.of_problem()}. The interval is one of ranks; there is none below six samples.",
+        machine=data.machine,
+    )
 
 
 def _rates(data, name, caption, columns_of, note):
@@ -306,27 +398,45 @@ def _rates(data, name, caption, columns_of, note):
         cells = [columns_of(data.times[a][n]) if n in data.times[a] else None for n in sizes]
         if any(cells):
             rows.append([data.title(a), *cells])
-    return tabulate.Table(name, f"{caption}: {data.whose()}", ["algorithm", *map(runs.power, sizes)], rows, f"{data.of_problem()}. {note}",
-                          machine=data.machine)
+    return tabulate.Table(
+        name,
+        f"{caption}: {data.whose()}",
+        ["algorithm", *map(runs.power, sizes)],
+        rows,
+        f"{data.of_problem()}. {note}",
+        machine=data.machine,
+    )
 
 
 def _throughput(data):
-    return _rates(data, "throughput", "Useful GB/s", lambda r: tabulate.number(r["useful_gb_per_s"]),
-                  "Useful bytes are 2 n w, one read and one write of every element, whatever an algorithm moves besides.")
+    return _rates(
+        data,
+        "throughput",
+        "Useful GB/s",
+        lambda r: tabulate.number(r["useful_gb_per_s"]),
+        "Useful bytes are 2 n w, one read and one write of every element, whatever an algorithm moves besides.",
+    )
 
 
 def _percent(data):
     def cell(row):
         value = data.percent_of_copy(row)
         return f"{tabulate.number(value, 2 if value < 100 else 3)} %" if value else None
-    return _rates(data, "copy-share", "Speed as a share of the copy's", cell,
-                  "Against the faster copy of the same run at the same n; host algorithms against a copy on the host, where the run has one.")
+
+    return _rates(
+        data,
+        "copy-share",
+        "Speed as a share of the copy's",
+        cell,
+        "Against the faster copy of the same run at the same n; host algorithms against a copy on "
+        "the host, where the run has one.",
+    )
 
 
 def pairs(data, every=False):
     """Pairs of scans, in list order, of all algorithms or of those that most people ask about."""
     chosen = [a for a in data.scans if every or a in MARKED]
-    return [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1:]]
+    return [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
 
 
 def _crossovers(data, name, every):
@@ -334,18 +444,39 @@ def _crossovers(data, name, every):
     for a, b in pairs(data, every):
         for c in data.crossings(a, b):
             crosses = c["verdict"] == "crosses"
-            rows.append([data.title(c["algorithm_a"]), data.title(c["algorithm_b"]),
-                         data.title(c["faster_below"]) if crosses else {"always-a": data.title(c["algorithm_a"]), "always-b":
-                         data.title(c["algorithm_b"]), "tie": "-"}[c["verdict"]], data.title(c["faster_above"]) if crosses else "-",
-                         f"{elements(c['last_n_below'])} to {elements(c['first_n_above'])}" if crosses else "none in range",
-                         f"{exact(c['last_n_below'])} to {exact(c['first_n_above'])}" if crosses else "-",
-                         f"{elements(c['n_estimate'])} = {exact(int(c['n_estimate']))}" if crosses and c["n_estimate"] else "-", c["verdict"]])
+            rows.append(
+                [
+                    data.title(c["algorithm_a"]),
+                    data.title(c["algorithm_b"]),
+                    (
+                        data.title(c["faster_below"])
+                        if crosses
+                        else {
+                            "always-a": data.title(c["algorithm_a"]),
+                            "always-b": data.title(c["algorithm_b"]),
+                            "tie": "-",
+                        }[c["verdict"]]
+                    ),
+                    data.title(c["faster_above"]) if crosses else "-",
+                    f"{elements(c['last_n_below'])} to {elements(c['first_n_above'])}" if crosses else "none in range",
+                    f"{exact(c['last_n_below'])} to {exact(c['first_n_above'])}" if crosses else "-",
+                    f"{elements(c['n_estimate'])} = {exact(int(c['n_estimate']))}" if crosses and c["n_estimate"] else "-",
+                    c["verdict"],
+                ]
+            )
     span = data.sizes()
-    return tabulate.Table(name, f"Crossovers: {data.whose()}",
-                          ["one", "other", "faster below", "faster above", "interval", "elements", "estimate", "verdict"], rows,
-                          f"Measured at n from {runs.power(span[0])} to {runs.power(span[-1])}; {data.of_problem()}. An interval goes from the last n at which "
-                          "one is wholly faster (confidence intervals apart) to the first at which the other is. Where there is none, "
-                          "the one under \"faster below\" wins wherever there is a difference.", left=4, machine=data.machine)
+    return tabulate.Table(
+        name,
+        f"Crossovers: {data.whose()}",
+        ["one", "other", "faster below", "faster above", "interval", "elements", "estimate", "verdict"],
+        rows,
+        f"Measured at n from {runs.power(span[0])} to {runs.power(span[-1])}; {data.of_problem()}. An "
+        f"interval goes from the last n at which "
+        "one is wholly faster (confidence intervals apart) to the first at which the other is. Where there is none, "
+        "the one under \"faster below\" wins wherever there is a difference.",
+        left=4,
+        machine=data.machine,
+    )
 
 
 def _modes(data):
@@ -361,10 +492,19 @@ def _modes(data):
             text = []
             for c in lines:
                 if c["verdict"] == "crosses":
-                    text.append(f"{elements(c['n_estimate'])} ({elements(c['last_n_below'])} to {elements(c['first_n_above'])})"
-                                if c["n_estimate"] else f"{elements(c['last_n_below'])} to {elements(c['first_n_above'])}")
+                    text.append(
+                        f"{elements(c['n_estimate'])} ({elements(c['last_n_below'])} to {elements(c['first_n_above'])})"
+                        if c["n_estimate"]
+                        else f"{elements(c['last_n_below'])} to {elements(c['first_n_above'])}"
+                    )
                 else:
-                    text.append({"always-a": data.title(c["algorithm_a"]), "always-b": data.title(c["algorithm_b"]), "tie": "no difference"}[c["verdict"]])
+                    text.append(
+                        {
+                            "always-a": data.title(c["algorithm_a"]),
+                            "always-b": data.title(c["algorithm_b"]),
+                            "tie": "no difference",
+                        }[c["verdict"]]
+                    )
             cells.append("; ".join(text) or None)
         if any(cells):
             rows.append([data.title(a), data.title(b), *cells])
@@ -372,12 +512,26 @@ def _modes(data):
     rows = crossing or rows
     keep = [i for i, c in enumerate(columns) if c in used]
     rows = [[*r[:2], *(r[2 + i] for i in keep)] for r in rows]
-    heads = [f"{columns[i][0][0]}, {columns[i][0][1]}" + ("" if columns[i][1] == "device" else ", host's clock") for i in keep]
-    return tabulate.Table("crossover-modes", f"How crossovers move with launch and cache: {data.whose()}", ["one", "other", *heads], rows,
-                          "n where the two cross (in brackets the interval), or the one that wins wherever there is a difference; pairs that cross "
-                          "in one of the columns, or all pairs if none does."
-                          + ("" if len(data.modes) > 1 else " This run has one way of launching and one state of the caches only; "
-                             "`--launch both --cache both` measures the others."), left=2, machine=data.machine)
+    heads = [
+        f"{columns[i][0][0]}, {columns[i][0][1]}" + ("" if columns[i][1] == "device" else ", host's clock") for i in keep
+    ]
+    return tabulate.Table(
+        "crossover-modes",
+        f"How crossovers move with launch and cache: {data.whose()}",
+        ["one", "other", *heads],
+        rows,
+        "n where the two cross (in brackets the interval), or the one that wins wherever there is a "
+        "difference; pairs that cross "
+        "in one of the columns, or all pairs if none does."
+        + (
+            ""
+            if len(data.modes) > 1
+            else " This run has one way of launching and one state of the caches only; "
+            "`--launch both --cache both` measures the others."
+        ),
+        left=2,
+        machine=data.machine,
+    )
 
 
 def floor_and_plateau(data, a):
@@ -392,39 +546,65 @@ def _floor(data):
     for a in data.scans + data.copies:
         least, at, rate, n = floor_and_plateau(data, a)
         rows.append([data.title(a), tabulate.duration(least), runs.power(at), tabulate.number(rate), runs.power(n)])
-    return tabulate.Table("floor", f"Floor and plateau: {data.whose()}", ["algorithm", "floor", "at n", "plateau, GB/s", "at n"], rows,
-                          f"Time at the least n and useful GB/s at the largest n of the run; {data.of_problem()}.", machine=data.machine)
+    return tabulate.Table(
+        "floor",
+        f"Floor and plateau: {data.whose()}",
+        ["algorithm", "floor", "at n", "plateau, GB/s", "at n"],
+        rows,
+        f"Time at the least n and useful GB/s at the largest n of the run; {data.of_problem()}.",
+        machine=data.machine,
+    )
 
 
 def tables(data):
     """{name: tabulate.Table} of everything that the two runs can say."""
     made = [_costs(data), _machine(data)]
     if data.counted:
-        made += [_counts(data), _counted(data, "launches", "Launches of one scan", lambda r: exact(r["launches"])),
-                 _counted(data, "additions", "Additions of one scan", lambda r: exact(r["additions"])),
-                 _counted(data, "steps", "Steps: the longest chain of additions", lambda r: exact(r["steps"])),
-                 _counted(data, "traffic", "Memory traffic: words for each element, footprint", lambda r: tabulate.number(words(r, "footprint")),
-                          " Footprint: the 32-byte sectors that each launch touches, loads and stores apart, in words of 4 bytes.")]
+        made += [
+            _counts(data),
+            _counted(data, "launches", "Launches of one scan", lambda r: exact(r["launches"])),
+            _counted(data, "additions", "Additions of one scan", lambda r: exact(r["additions"])),
+            _counted(data, "steps", "Steps: the longest chain of additions", lambda r: exact(r["steps"])),
+            _counted(
+                data,
+                "traffic",
+                "Memory traffic: words for each element, footprint",
+                lambda r: tabulate.number(words(r, "footprint")),
+                " Footprint: the 32-byte sectors that each launch touches, loads and stores apart, in words of 4 bytes.",
+            ),
+        ]
     if data.timed:
-        made += [_times(data), _times_ci(data), _throughput(data), _percent(data), _floor(data), _crossovers(data, "crossovers", False),
-                 _crossovers(data, "crossovers-all", True), _modes(data)]
+        made += [
+            _times(data),
+            _times_ci(data),
+            _throughput(data),
+            _percent(data),
+            _floor(data),
+            _crossovers(data, "crossovers", False),
+            _crossovers(data, "crossovers-all", True),
+            _modes(data),
+        ]
     found = {t.name: t for t in made}
-    for t in model_tables(data.timed):
+    modelled, data.without = model_tables(data.timed)
+    for t in modelled:
         found.setdefault(t.name, t)
     return found
 
 
 def model_tables(run):
-    """The tables of the cost model: what it makes of this run, or else what it predicts."""
+    """(tables of the cost model: what it makes of this run, or else what it predicts; or why there are none)."""
     try:
         import cost_model
-    except ImportError:
-        return []
-    return cost_model.tables(run)
+
+        return cost_model.tables(run), ""
+    except ImportError as problem:
+        return [], f"no cost model: {problem}"
+    except BadInput as problem:
+        return [], str(problem)
 
 
 def latex(table):
-    """The table for a document with booktabs, array and longtable: long text is broken into lines, a long table into pages."""
+    """The table for a document with booktabs, array, longtable: long text is broken into lines, a long table into pages."""
     text = table.latex()
     cells = table.cells()
     widths = [max([len(c)] + [len(r[i]) for r in cells]) for i, c in enumerate(table.columns)]
@@ -437,15 +617,25 @@ def latex(table):
             lines = textwrap.wrap(head, max(9, longest)) if len(head) > max(9, longest) else [head]
             widths[i] = max(longest, *map(len, lines))
             lines = [tabulate._latex(line) for line in lines]
-            heads.append(lines[0] if len(lines) == 1 else f"\\shortstack[{'l' if i < table.left else 'r'}]{{" + r" \\ ".join(lines) + "}")
+            heads.append(
+                lines[0]
+                if len(lines) == 1
+                else f"\\shortstack[{'l' if i < table.left else 'r'}]{{" + r" \\ ".join(lines) + "}"
+            )
         text = text.replace(" & ".join(tabulate._latex(c) for c in table.columns), " & ".join(heads), 1)
         # Columns of text share what those of numbers leave over; a number takes about a hundredth of the line.
         broken = [i for i, w in enumerate(widths) if w > 12 and not all(re.match(r"[-\d]|none|$", r[i]) for r in cells)]
         if broken:
             room = max(0.35, 0.93 - 0.0105 * sum(w + 1 for i, w in enumerate(widths) if i not in broken))
             share = {i: min(widths[i], 60) for i in broken}
-            spec = "".join(f">{{\\raggedright\\arraybackslash}}p{{{room * share[i] / sum(share.values()):.3f}\\linewidth}}" if i in share
-                           else "l" if i < table.left else "r" for i in range(len(widths)))
+            spec = "".join(
+                (
+                    f">{{\\raggedright\\arraybackslash}}p{{{room * share[i] / sum(share.values()):.3f}\\linewidth}}"
+                    if i in share
+                    else "l" if i < table.left else "r"
+                )
+                for i in range(len(widths))
+            )
             text = re.sub(r"(\\begin\{tabular\})\{[lr]+\}", lambda m: f"{m[1]}{{{spec}}}", text, count=1)
             text = re.sub(r"(?<=[a-z])(\+|\\_)(?=[a-z])", r"\1\\allowbreak{}", text)
         size += "\\setlength{\\tabcolsep}{3pt}"
@@ -455,8 +645,11 @@ def latex(table):
     head, body = re.search(r"\\toprule\n(.*)\\midrule\n(.*)    \\bottomrule", text, re.S).groups()
     caption = re.search(r"  (\\caption\{.*\})\n  (\\label\{.*\})", text)
     note = re.search(r"  (\\par\\smallskip.*)", text)
-    return (f"{{{size or chr(92) + 'footnotesize'}\n\\begin{{longtable}}{{{spec}}}\n  {caption[1]}{caption[2]} \\\\\n    \\toprule\n{head}"
-            f"\\midrule\n    \\endhead\n    \\bottomrule\n    \\endfoot\n{body}\\end{{longtable}}\n{note[1] if note else ''}\n}}\n")
+    return (
+        f"{{{size or chr(92) + 'footnotesize'}\n\\begin{{longtable}}{{{spec}}}\n  {caption[1]}{caption[2]} \\\\\n    \\toprule\n{head}"
+        f"\\midrule\n    \\endhead\n    \\bottomrule\n    "
+        f"\\endfoot\n{body}\\end{{longtable}}\n{note[1] if note else ''}\n}}\n"
+    )
 
 
 def pick(run=None, machine=None, counts=None):
@@ -467,7 +660,10 @@ def pick(run=None, machine=None, counts=None):
     if run and not named:
         found = runs.choose(run, machine) + runs.choose(run, machine, "counts.csv")
         if not found:
-            raise BadInput(f"RUN={run}: no run of this name below {runs.RESULTS}/{machine or ''}; name the folder of one, results/MACHINE/RUN")
+            raise BadInput(
+                f"RUN={run}: no run of this name below {runs.RESULTS}/{machine or ''}; name the "
+                f"folder of one, results/MACHINE/RUN"
+            )
         named = runs.read(found[0])
     if named:
         timed = named if named.rows else None
@@ -497,5 +693,7 @@ def pick(run=None, machine=None, counts=None):
             counted = runs.read(folder)
             break
     if machine and not timed and not runs.folders(machine) and not runs.folders(machine, "counts.csv"):
-        raise BadInput(f"MACHINE={machine}: no complete run below {runs.RESULTS}/{machine}; `ls {runs.RESULTS}` names the machines")
+        raise BadInput(
+            f"MACHINE={machine}: no complete run below {runs.RESULTS}/{machine}; `ls {runs.RESULTS}` names the machines"
+        )
     return Data(timed, counted)
