@@ -537,12 +537,12 @@ def crossovers(model):
         for b in names[i + 1 :]:
             grid = {n: (times[a][n], times[b][n]) for n in times[a] if n in times[b] and n & (n - 1) == 0}
             said = [(at[0], b if at[3] == "b" else a) for at in crossings(grid)]
-            for number, (at, row) in enumerate(matched(said, measured.get((a, b)) or measured.get((b, a)) or []), 1):
+            for place, (at, row) in enumerate(matched(said, measured.get((a, b)) or measured.get((b, a)) or []), 1):
                 found.append(
                     (
                         a,
                         b,
-                        number,
+                        place,
                         at and at[0],
                         at[1] if at else row["faster_above"],
                         row and (row["last_n_below"], row["first_n_above"], row["n_estimate"]),

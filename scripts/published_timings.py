@@ -8,7 +8,6 @@ of the other GPUs. Larger rows are judged, none of them is fitted. Nothing here 
 
 import math
 import os
-import re
 import statistics
 from dataclasses import dataclass
 
@@ -94,17 +93,17 @@ def read(path=None):
     if not rows:
         raise BadInput(f"{path}: a header and no rows; restore the file")
     known, gpu, serial = cost_model.counted(), [], []
-    for number, row in enumerate(rows, 2):
+    for line, row in enumerate(rows, 2):
         try:
             n, time = int(row["n"]), float(row["time_s"])
         except (TypeError, ValueError):
-            raise BadInput(f"{path}:{number}: n or time_s is not a number; restore the file") from None
+            raise BadInput(f"{path}:{line}: n or time_s is not a number; restore the file") from None
         if n < 1 or not 0 < time < math.inf or row["type"] not in WIDTHS:
             raise BadInput(
-                f"{path}:{number}: n = {row['n']}, time_s = {row['time_s']}, type = {row['type']}; restore the file"
+                f"{path}:{line}: n = {row['n']}, time_s = {row['time_s']}, type = {row['type']}; restore the file"
             )
         if not all(row[c] for c in ("source", "gpu", "algorithm", "judged")):
-            raise BadInput(f"{path}:{number}: source, gpu, algorithm or judged is empty; restore the file")
+            raise BadInput(f"{path}:{line}: source, gpu, algorithm or judged is empty; restore the file")
         timing = Timing(
             row["source"], row["gpu"], row["algorithm"], row["variant"] or "", n, time, tuple(row["judged"].split("+"))
         )
