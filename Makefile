@@ -83,13 +83,13 @@ count: ## count every access of every kernel and draw the charts (ARGS="--table"
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/count/scanbench
 	@scripts/count $(ARGS)
 
-plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest complete run of each machine; AGAINST= a second run; ALGORITHMS="A B" or all)
+plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest; AGAINST= a second run; ALGORITHMS="A B" or all)
 	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@RUN="$(RUN)" MACHINE="$(MACHINE)" AGAINST="$(AGAINST)" scripts/plot; status=$$?; \
 		[ -n "$(RUN)$(AGAINST)" ] || { MACHINE="$(MACHINE)" scripts/bill && scripts/published; } || status=1; \
 		scripts/page || status=1; exit $$status
 
-bill: ## what the time goes to: the cost model fitted to each machine's times, or a PREDICTION from published constants, and the model against published times
+bill: ## what the time goes to: the cost model fitted to times of a GPU, or a PREDICTION; and against published times
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/bill $(ARGS)
 	@scripts/published
