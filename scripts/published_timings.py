@@ -374,7 +374,7 @@ def tables(judged=None):
             [
                 j.gpu,
                 j.rows[0][0].name,
-                ", ".join(kinds),
+                ", ".join(kinds).replace("+", " + "),
                 f"{runs.power(at[1])}..{runs.power(at[2])}" if at else "none",
                 cost_model.about(at[0]) if at else None,
                 cost_model.about(said[0]) if said else "none",
@@ -394,12 +394,12 @@ def tables(judged=None):
             "published between",
             "published n",
             "predicted n",
-            "powers of two apart",
+            "apart",
             "within one",
-            "changes published",
+            "changes",
         ],
         rows,
-        "Interpolated between the sizes both have; of several changes the last one.",
+        "Interpolated between the sizes both have; of several changes the last one. Apart: in powers of two.",
         3,
     )
     return [first, second, other]
