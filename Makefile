@@ -85,7 +85,7 @@ count: ## count every access of every kernel and draw the charts (ARGS="--table"
 
 plots: ## draw the charts from results/ alone (RUN=, MACHINE= choose; default: the newest; AGAINST= a second run; ALGORITHMS="A B" or all)
 	@[ -x scanbench ] || [ -x build/cpu/scanbench ] || $(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
-	@RUN="$(RUN)" MACHINE="$(MACHINE)" AGAINST="$(AGAINST)" scripts/plot; status=$$?; \
+	@RUN="$(RUN)" MACHINE="$(MACHINE)" AGAINST="$(AGAINST)" scripts/plot; status=$$?; [ $$status != 2 ] || exit 2; \
 		[ -n "$(RUN)$(AGAINST)" ] || { MACHINE="$(MACHINE)" scripts/bill && scripts/published; } || status=1; \
 		scripts/page || status=1; exit $$status
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * One launch that reads every element once and writes it once: decoupled look-back, built to beat CUB.
+ * One launch that reads every element once and writes it once: decoupled look-back, meant to beat CUB
+ * (not measured so far).
  *
  *     in        3   1   4   1 | 5   9   2   6 | 5   3   5   8       tiles, each in the registers of a block
  *     scanned   3   4   8   9 | 5  14  16  22 | 5   8  13  21       1  every tile alone
  *     aggregate             9              22              21       2  told to the tiles on the right, at once
  *     before    0             | 9             |31                   3  look-back: what the tiles on the left have told
  *     prefix                9              31              52       4  told as well: whoever looks back stops here
- *     out       0   3   4   8 | 9  14  23  25 |31  36  39  44       5  before, added on the way out
+ *     out       0   3   4   8 | 9  14  23  25 |31  36  39  44       5  before, added on the way out;
+ *                                                                      exclusive, so one place to the right
  *
  * The tiles never wait for each other's loads, and hardly for each other's sums: that is the algorithm of Merrill and
  * Garland (decoupled_lookback.cu, plain). What is added here, each with the gain that docs/performance.md predicts for
@@ -27,7 +29,7 @@
  * One launch at every n; 2n words moved, and a few status words for each tile, below 1 % of that; additions about 4n,
  * of which those of the look-back are a matter of time.
  *
- * Nothing is left to remove but the copy. What it pays for that is a workspace that must have been prepared once.
+ * What is left is the time of a plain copy. What it pays for that is a workspace that must have been prepared once.
  *
  * D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA NVR-2016-002, 2016.
  */
@@ -144,11 +146,11 @@ static __device__ void load(struct array<typename Op::value> a, uint64_t tile,
         load_elements<Op, VECTORS>(a, tile, mine);
 }
 
-/* 1: every vector, every row, and so every warp's part is scanned. `before` is what of the warp's part lies before each
- * vector; returned is what the part comes to. */
+/* 1: every vector, every row, and so every warp's part is scanned. `before_row` is what of the warp's part lies before
+ * each vector; returned is what the part comes to. */
 template <class Op, int VECTORS>
 static __device__ typename Op::value scan_part(struct part<typename Op::value, VECTORS> &mine,
-                                               typename Op::value (&before)[VECTORS])
+                                               typename Op::value (&before_row)[VECTORS])
 {
     using T = typename Op::value;
     T row_total[VECTORS];
@@ -158,13 +160,13 @@ static __device__ typename Op::value scan_part(struct part<typename Op::value, V
         for (int i = 1; i < VECTOR<T>; i++)
             mine.x[row][i] = Op{}(mine.x[row][i - 1], mine.x[row][i]);
         T inclusive = warp_inclusive<Op>(mine.x[row][VECTOR<T> - 1]);
-        before[row] = warp_exclusive<Op>(inclusive);
+        before_row[row] = warp_exclusive<Op>(inclusive);
         row_total[row] = __shfl_sync(ALL_LANES, inclusive, LANES - 1);
     }
     T total = row_total[0];
 #pragma unroll
     for (int row = 1; row < VECTORS; row++) {
-        before[row] = Op{}(total, before[row]);
+        before_row[row] = Op{}(total, before_row[row]);
         total = Op{}(total, row_total[row]);
     }
     return total;
@@ -185,23 +187,23 @@ static __device__ typename Op::value before_warp(const typename Op::value *total
     return before;
 }
 
-/* 5: `before`, what lies before the warp's part in the array, is added on the way out. STREAMING: what is written is
- * not read again soon, and does not have to stay in the L2. */
+/* 5: `before_part`, what lies before the warp's part in the array, is added on the way out. STREAMING: what is written
+ * is not read again soon, and does not have to stay in the L2. */
 template <class Op, int VECTORS, bool STREAMING>
 static __device__ void store(struct array<typename Op::value> a, uint64_t tile,
                              const struct part<typename Op::value, VECTORS> &mine,
-                             const typename Op::value (&before_row)[VECTORS], typename Op::value before)
+                             const typename Op::value (&before_row)[VECTORS], typename Op::value before_part)
 {
     using T = typename Op::value;
     bool vectors = a.aligned_out && is_whole<T, VECTORS>(a, tile);
 #pragma unroll
     for (int row = 0; row < VECTORS; row++) {
-        T y[VECTOR<T>], left = Op{}(before, before_row[row]), last = left;
+        T y[VECTOR<T>], before_vector = Op{}(before_part, before_row[row]), previous = before_vector;
 #pragma unroll
         for (int i = 0; i < VECTOR<T>; i++) {
-            T next = Op{}(left, mine.x[row][i]);
-            y[i] = a.inclusive ? next : last;
-            last = next;
+            T next = Op{}(before_vector, mine.x[row][i]);
+            y[i] = a.inclusive ? next : previous;
+            previous = next;
         }
         uint64_t first = tile * tile_columns<T, VECTORS>() + place<VECTORS>(row) * VECTOR<T>;
         if (vectors) {
@@ -229,11 +231,11 @@ struct grid {
     uint64_t tiles;
     word status_words;     /* of all tiles */
     unsigned draws;        /* tickets drawn in a run */
-    bool tile_from_ticket; /* or from the block's number */
+    bool tile_from_ticket; /* or from the block's number; of scan_tile, as a ring always draws */
 };
 
 /* 2 to 4, by the first warp of a block: tells the tile's aggregate, finds what lies before the tile, and tells its
- * prefix. `known` is everything before tile `first`. */
+ * prefix. `known` is everything before tile `first`; where that is this tile, its prefix goes out at once. */
 template <class Op>
 static __device__ typename Op::value tell_and_look_back(struct status_words status, uint64_t tile,
                                                         typename Op::value aggregate, uint64_t first,
@@ -247,9 +249,12 @@ static __device__ typename Op::value tell_and_look_back(struct status_words stat
     return before;
 }
 
+/* At least so many blocks of 256 threads fit on a multiprocessor: up to 128 registers a thread, and 80. */
+constexpr int TILE_BLOCKS = 2, RING_BLOCKS = 3;
+
 /* A tile a block. */
 template <class Op, int VECTORS>
-static __global__ void __launch_bounds__(MOST_THREADS, 2)
+static __global__ void __launch_bounds__(MOST_THREADS, TILE_BLOCKS)
     scan_tile(struct array<typename Op::value> a, struct grid grid)
 {
     using T = typename Op::value;
@@ -278,7 +283,7 @@ static __global__ void __launch_bounds__(MOST_THREADS, 2)
     if (lane_number() == 0)
         totals[warp] = total;
     __syncthreads(); /* the warps' totals are there */
-    T before = before_warp<Op>(totals, &aggregate);
+    T before_part = before_warp<Op>(totals, &aggregate);
 
     if (grid.tiles > 1) {
         if (warp == 0) {
@@ -289,9 +294,9 @@ static __global__ void __launch_bounds__(MOST_THREADS, 2)
                 before_tile[0] = x;
         }
         __syncthreads(); /* what lies before the tile is known */
-        before = Op{}(before_tile[0], before);
+        before_part = Op{}(before_tile[0], before_part);
     }
-    store<Op, VECTORS, false>(a, tile, mine, before_row, before);
+    store<Op, VECTORS, false>(a, tile, mine, before_row, before_part);
 }
 
 /* ------------------------------------------------------------------------------------------------ the ring */
@@ -324,7 +329,7 @@ static __device__ void begin_copy(struct array<T> a, struct grid grid, uint64_t 
  * All tiles before the earliest that is not finished are finished, and its block is at work on it, as it takes its
  * tiles in order: somebody can always go on. */
 template <class Op, int VECTORS>
-static __global__ void __launch_bounds__(MOST_THREADS, 3)
+static __global__ void __launch_bounds__(MOST_THREADS, RING_BLOCKS)
     scan_ring(struct array<typename Op::value> a, struct grid grid)
 {
     using T = typename Op::value;
@@ -334,16 +339,16 @@ static __global__ void __launch_bounds__(MOST_THREADS, 3)
     SHARED(T, before_tile, 1);
     SHARED(unsigned, drawn, AHEAD + 1);
     int warp = int(threadIdx.x) / LANES, stage_size = int(blockDim.x) * VECTORS;
-    struct ticket ticket = {}; /* of thread 0: the latest */
+    struct ticket latest = {}; /* of thread 0 */
 
     if (threadIdx.x == 0)
         for (int i = 0; i < AHEAD + 1; i++) { /* the last of them for the first round */
-            if (i == 0 || ticket.number < grid.tiles)
-                ticket = draw(grid.state, grid.draws, grid.status_words);
-            drawn[i] = ticket.number;
+            if (i == 0 || latest.number < grid.tiles)
+                latest = draw(grid.state, grid.draws, grid.status_words);
+            drawn[i] = latest.number;
         }
     __syncthreads();                                          /* the first tickets are drawn */
-    unsigned epoch = __shfl_sync(ALL_LANES, ticket.epoch, 0); /* of use to the first warp alone */
+    unsigned epoch = __shfl_sync(ALL_LANES, latest.epoch, 0); /* of use to the first warp alone */
     uint64_t tile[AHEAD];                                     /* tile[0] is scanned next; all are being copied */
     for (int i = 0; i < AHEAD; i++) {
         tile[i] = drawn[i];
@@ -366,16 +371,16 @@ static __global__ void __launch_bounds__(MOST_THREADS, 3)
             load_elements<Op, VECTORS>(a, tile[0], mine);
         }
         if (threadIdx.x == 0)
-            drawn[AHEAD] = ticket.number; /* asked for a round ago: has long been answered */
+            drawn[AHEAD] = latest.number; /* drawn in the last round, or at first above: it has long come */
 
         T before_row[VECTORS], aggregate;
         T total = scan_part<Op>(mine, before_row);
         if (lane_number() == 0)
             totals[warp] = total;
         __syncthreads(); /* the warps' totals are there, and the next ticket */
-        T before = before_warp<Op>(totals, &aggregate);
+        T before_part = before_warp<Op>(totals, &aggregate);
         uint64_t coming = drawn[AHEAD];
-        begin_copy<T, VECTORS>(a, grid, coming, stage);
+        begin_copy<T, VECTORS>(a, grid, coming, stage); /* over what this thread alone has read */
 
         if (warp == 0) {
             struct status_words status = {reinterpret_cast<word *>(grid.state + 1), epoch};
@@ -385,10 +390,10 @@ static __global__ void __launch_bounds__(MOST_THREADS, 3)
             if (lane_number() == 0)
                 before_tile[0] = x;
             if (threadIdx.x == 0 && coming < grid.tiles)
-                ticket = draw(grid.state, grid.draws, grid.status_words);
+                latest = draw(grid.state, grid.draws, grid.status_words);
         }
         __syncthreads(); /* what lies before the tile is known */
-        store<Op, VECTORS, true>(a, tile[0], mine, before_row, Op{}(before_tile[0], before));
+        store<Op, VECTORS, true>(a, tile[0], mine, before_row, Op{}(before_tile[0], before_part));
 
 #pragma unroll
         for (int i = 0; i + 1 < AHEAD; i++)
@@ -445,7 +450,7 @@ static size_t workspace(const struct problem *p)
     return most_tiles(p) > 1 ? sizeof(struct run_state) + most_status_words(p) * sizeof(word) : 0;
 }
 
-/* Words that are older than there are words have been cleared, and epochs come round after more than that. */
+/* No word is older than twice the number of words (draw), and epochs come round after more runs than that. */
 static const char *refuse(const struct problem *p)
 {
     return most_status_words(p) > EPOCHS / 2 ? "status-words-over-2^29" : nullptr;
@@ -486,13 +491,12 @@ template <class Op, int VECTORS> static void scan(const struct problem *p, uint6
         in - begin, out - begin, begin, end, column_of(out) == begin, p->kind == INCLUSIVE
     };
     uint64_t tiles = divide_up(end, tile_size(p));
+    /* Then no block waits for one that cannot start, provided that no other kernel holds on to the device. */
+    bool all_resident = tiles <= 1 || tiles <= resident_blocks((scan_tile<Op, VECTORS>), p->threads);
     struct grid grid = {static_cast<struct run_state *>(p->workspace), tiles, tiles * STATUS_WORDS<T>, unsigned(tiles),
-                        false};
-
-    /* All blocks at once? Then no block waits for one that has not started. */
-    grid.tile_from_ticket = tiles > 1 && tiles > resident_blocks((scan_tile<Op, VECTORS>), p->threads);
+                        !all_resident};
     if constexpr (shapes_have(VECTORS, true)) {
-        uint64_t blocks = grid.tile_from_ticket ? resident_blocks((scan_ring<Op, VECTORS>), p->threads) : 0;
+        uint64_t blocks = all_resident ? 0 : resident_blocks((scan_ring<Op, VECTORS>), p->threads);
         /* Before compute capability 8.0 a copy to shared memory makes its thread wait. */
         if (rounds > 0 && blocks > 0 && tiles >= rounds * blocks && compute_capability() >= 80) {
             grid.draws = unsigned(tiles + blocks); /* each block draws one in vain */

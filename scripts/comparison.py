@@ -41,8 +41,9 @@ def resolve(text):
         newest = sorted((os.path.join(text, name) for name in os.listdir(text)
                          if os.path.exists(os.path.join(text, name, "results.csv"))), key=os.path.basename)[-1:]
     if not newest:
-        raise BadInput(f"{text}: neither a run with results.csv nor a machine with one below {RESULTS}/; name "
-                       "results/MACHINE/RUN or results/MACHINE")
+        there = sorted({os.path.basename(os.path.dirname(f)) for f in choose()})
+        raise BadInput(f"{text}: neither a run with results.csv nor a machine with one below {RESULTS}/"
+                       + (f", which has {', '.join(there)}" if there else "; `make bench` makes one"))
     return newest[0]
 
 
@@ -120,10 +121,9 @@ def warnings(runs):
     kinds = [devices(run) for run in runs]
     if len(set(kinds)) > 1:
         said.append("different devices, whose kernels are not compared: " + ", ".join(f"{n}: {k}" for n, k in zip(names, kinds)))
-    one_machine = len({run.machine for run in runs}) == 1
     for what, column in MUST_AGREE:
         values = [run.header.get(column) or "unknown" for run in runs]
-        if len(set(values)) > 1 and (column != "commit" or one_machine):
+        if len(set(values)) > 1:
             said.append(f"different {what}: " + ", ".join(f"{n}: {v}" for n, v in zip(names, values)))
     busy = [run.header.get("sm_clock_busy_mhz") for run in runs]
     known = [float(x) for x in busy if x]
@@ -134,15 +134,21 @@ def warnings(runs):
         if len({tuple(s) for s in sets}) > 1:
             said.append(f"different {what}, only common ones compared: " + ", ".join(f"{n}: {'+'.join(s)}" for n, s in zip(names, sets)))
     for run, name in zip(runs, names):
-        flags = {}
-        for row in timed(run.rows):
+        others = {row["algorithm"] for other in runs if other is not run for row in timed(other.rows)}
+        alone = [a for a in dict.fromkeys(row["algorithm"] for row in timed(run.rows)) if a not in others]
+        if alone:
+            said.append(f"{name} alone has times of " + ", ".join(alone))
+    for run, name in zip(runs, names):
+        flags, rows = {}, timed(run.rows)
+        for row in rows:
             for flag in (row["flags"] or "").split("+"):
                 if flag in ("clock-moved", "clock-low", "clock-unlocked", "device-busy", "slow-core"):
                     flags[flag] = flags.get(flag, 0) + 1
             if row["status"] == "throttled":
                 flags["throttled"] = flags.get("throttled", 0) + 1
         if flags:
-            said.append(f"{name}: " + ", ".join(f"{count} rows {flag}" for flag, count in sorted(flags.items())))
+            said.append(f"{name}: of {len(rows)} rows with a time " + ", ".join(f"{count} are {flag}" for flag, count in sorted(flags.items()))
+                        + " (docs/timing.md; a version of scanbench that knows no such flag writes none)")
     return said
 
 
@@ -162,19 +168,17 @@ def headers(runs):
 def verdicts(a, b, series, found):
     """One row an algorithm, one column an n: the ratio of times, and the verdict where the intervals are apart."""
     sizes = sorted({c.n for c in found})
-    if len(sizes) > 10:
-        sizes = sorted({sizes[round(i * (len(sizes) - 1) / 9)] for i in range(10)})
     by_algorithm = {}
     for c in found:
         by_algorithm.setdefault(c.algorithm, {})[c.n] = c
-    mark = {"faster": "", "slower": "", "same": " same", "undecided": " ?"}
+    mark = {"faster": "", "slower": "", "same": " (overlap)", "undecided": " ?"}
     rows = [[algorithm, *(f"{number(at[n].ratio)}{mark[at[n].verdict]}" if n in at else None for n in sizes)]
             for algorithm, at in by_algorithm.items()]
     name_a, name_b = labels([a, b])
     return Table("-".join(["verdicts", *filter(None, series)]), f"Time of {name_b} over time of {name_a}: {problem(series)}",
                  ["algorithm", *map(power, sizes)], rows, machine=f"{name_a}, {name_b}",
-                 note=f"Below 1: {name_b} is faster; above: slower, both with intervals apart. same: the intervals of the two medians "
-                      "overlap. ?: too few samples for an interval. All sizes are in the charts.")
+                 note=f"Below 1: {name_b} is faster; above: slower, both with intervals apart. overlap: the intervals of the two medians "
+                      "do, so neither is shown to be faster. ?: too few samples for an interval.")
 
 
 def floors(runs):
@@ -190,17 +194,18 @@ def floors(runs):
                 cells += [f"{duration(least['device_median_s'])} at {power(least['n'])}" if at else None,
                           f"{number(most['useful_gb_per_s'])} at {power(most['n'])}" if at and most["useful_gb_per_s"] else None]
             rows.append([algorithm, f"{series.type} {series.kind} {series.launch} {series.cache}".strip(), *cells])
-    columns = [text for name in labels(runs) for text in (f"floor, {name}", f"plateau GB/s, {name}")]
+    columns = [text for name in labels(runs) for text in (f"floor: {name}", f"plateau, GB/s: {name}")]
     return Table("floors", "Floor and plateau", ["algorithm", "series", *columns], rows, left=2,
                  note="Floor: median time at the least n of the run. Plateau: useful bytes, 2 n w, a second at the greatest n.")
 
 
 def crossings(runs, marked=None):
-    """Where one algorithm overtakes another, a column a run; pairs of `marked` algorithms, or of all."""
+    """Where one algorithm overtakes another, a column a run: pairs of `marked` algorithms, and those that cross in one run and
+    are told otherwise in another."""
     found, names = {}, labels(runs)
     for name, run in zip(names, runs):
         for c in run.crossings:
-            if c["clock"] != "device" or (marked and not (c["algorithm_a"] in marked and c["algorithm_b"] in marked)):
+            if c["clock"] != "device":
                 continue
             device = "simulated" if run.simulated and c["device"] != "host" else c["device"]
             key = (c["algorithm_a"], c["algorithm_b"], Series(device, c["kind"], c["type"], c["op"], c["launch"] or "", c["cache"] or ""))
@@ -210,7 +215,8 @@ def crossings(runs, marked=None):
                 text = {"always-a": f"{c['algorithm_a']} always", "always-b": f"{c['algorithm_b']} always", "tie": "tie"}[c["verdict"]]
             found.setdefault(key, {}).setdefault(name, []).append(text)
     rows = [[f"{a}, {b}", f"{s.type} {s.kind} {s.launch} {s.cache}".strip(), *("; ".join(at.get(name, [])) or None for name in names)]
-            for (a, b, s), at in found.items() if len(runs) == 1 or len(at) > 1]
+            for (a, b, s), at in found.items()
+            if len(at) > 1 and (not marked or {a, b} <= set(marked) or (any(".." in text for told in at.values() for text in told) and len(set(map(str, at.values()))) > 1))]
     return Table("crossings", "Crossovers", ["pair", "series", *names], rows, left=2 + len(names),
                  note="A to B: A is wholly faster up to the first n, B from the second n on. All pairs: scanbench crossover.")
 

@@ -8,7 +8,6 @@ makes the tables, as tabulate.Table, by name. A number is derived from stored co
 import math
 import os
 import re
-import textwrap
 
 import runs
 import tabulate
@@ -461,7 +460,7 @@ def _crossovers(data, name, every):
                     f"{elements(c['last_n_below'])} to {elements(c['first_n_above'])}" if crosses else "none in range",
                     f"{exact(c['last_n_below'])} to {exact(c['first_n_above'])}" if crosses else "-",
                     f"{elements(c['n_estimate'])} = {exact(int(c['n_estimate']))}" if crosses and c["n_estimate"] else "-",
-                    c["verdict"],
+                    {"always-a": "one, always", "always-b": "other, always"}.get(c["verdict"], c["verdict"]),
                 ]
             )
     span = data.sizes()
@@ -603,59 +602,12 @@ def model_tables(run):
         return [], str(problem)
 
 
-def latex(table):
-    """The table for a document with booktabs, array, longtable: long text is broken into lines, a long table into pages."""
-    text = table.latex()
-    cells = table.cells()
-    widths = [max([len(c)] + [len(r[i]) for r in cells]) for i, c in enumerate(table.columns)]
-    size = ""
-    if sum(widths) > 80:
-        size = "\\footnotesize" if sum(widths) < 140 else "\\scriptsize"
-        heads = []
-        for i, head in enumerate(table.columns):  # a heading longer than its numbers takes two or three lines
-            longest = max((len(r[i]) for r in cells), default=0)
-            lines = textwrap.wrap(head, max(9, longest)) if len(head) > max(9, longest) else [head]
-            widths[i] = max(longest, *map(len, lines))
-            lines = [tabulate._latex(line) for line in lines]
-            heads.append(
-                lines[0]
-                if len(lines) == 1
-                else f"\\shortstack[{'l' if i < table.left else 'r'}]{{" + r" \\ ".join(lines) + "}"
-            )
-        text = text.replace(" & ".join(tabulate._latex(c) for c in table.columns), " & ".join(heads), 1)
-        # Columns of text share what those of numbers leave over; a number takes about a hundredth of the line.
-        broken = [i for i, w in enumerate(widths) if w > 12 and not all(re.match(r"[-\d]|none|$", r[i]) for r in cells)]
-        if broken:
-            room = max(0.35, 0.93 - 0.0105 * sum(w + 1 for i, w in enumerate(widths) if i not in broken))
-            share = {i: min(widths[i], 60) for i in broken}
-            spec = "".join(
-                (
-                    f">{{\\raggedright\\arraybackslash}}p{{{room * share[i] / sum(share.values()):.3f}\\linewidth}}"
-                    if i in share
-                    else "l" if i < table.left else "r"
-                )
-                for i in range(len(widths))
-            )
-            text = re.sub(r"(\\begin\{tabular\})\{[lr]+\}", lambda m: f"{m[1]}{{{spec}}}", text, count=1)
-            text = re.sub(r"(?<=[a-z])(\+|\\_)(?=[a-z])", r"\1\\allowbreak{}", text)
-        size += "\\setlength{\\tabcolsep}{3pt}"
-    if len(cells) <= 40:
-        return text.replace("  \\centering", "  \\centering" + size, 1)
-    spec = re.search(r"\\begin\{tabular\}\{(.*)\}", text)[1]
-    head, body = re.search(r"\\toprule\n(.*)\\midrule\n(.*)    \\bottomrule", text, re.S).groups()
-    caption = re.search(r"  (\\caption\{.*\})\n  (\\label\{.*\})", text)
-    note = re.search(r"  (\\par\\smallskip.*)", text)
-    return (
-        f"{{{size or chr(92) + 'footnotesize'}\n\\begin{{longtable}}{{{spec}}}\n  {caption[1]}{caption[2]} \\\\\n    \\toprule\n{head}"
-        f"\\midrule\n    \\endhead\n    \\bottomrule\n    "
-        f"\\endfoot\n{body}\\end{{longtable}}\n{note[1] if note else ''}\n}}\n"
-    )
-
-
 def pick(run=None, machine=None, counts=None):
     """The Data of RUN=, MACHINE= and COUNTS=: by default the newest run of times of a GPU, else of the CPU device; and the
     newest run of counts, of any machine, as counts are the same on all."""
     timed = counted = None
+    if run and os.path.isdir(run):
+        run = (runs.choose(run) or [run])[0]
     named = runs.read(run.rstrip("/")) if run and ("/" in run or os.path.isdir(run)) else None
     if run and not named:
         found = runs.choose(run, machine) + runs.choose(run, machine, "counts.csv")

@@ -160,9 +160,11 @@ def folders(machine=None, having="results.csv"):
 
 
 def choose(run=None, machine=None, having="results.csv"):
-    """The folders that RUN= and MACHINE= mean: a path, or a name below results/; else the newest of each machine."""
+    """The folders that RUN= and MACHINE= mean: a path of a run or a machine, or a run's name; else the newest of each machine."""
     if run and os.path.isdir(run):
-        return [run.rstrip("/")]
+        run = run.rstrip("/")
+        inside = sorted((os.path.dirname(p) for p in glob.glob(os.path.join(glob.escape(run), "*", having))), key=order)
+        return inside[-1:] or [run]  # a machine's folder means its newest run
     found = [f for f in folders(machine, having) if not run or os.path.basename(f) == run]
     newest = {}
     for folder in found:

@@ -7,6 +7,7 @@ Cells are text or numbers. Text is plain: whatever a format gives a meaning to i
 
 import html
 import re
+import textwrap
 from dataclasses import dataclass, field
 
 
@@ -35,14 +36,18 @@ class Table:
         return text + f"\n\n: {_markdown(self.caption)}\n" + (f"\n{_markdown(self.note)}\n" if self.note else "")
 
     def latex(self):
-        """A table environment; the document needs \\usepackage{booktabs}."""
+        """For a document with booktabs, array and longtable: wide tables are broken into lines, long ones into pages."""
+        return _for_page(self)
+
+    def simple_latex(self):
+        """A table environment for booktabs alone."""
         align = "l" * self.left + "r" * (len(self.columns) - self.left)
-        body = [" & ".join(map(_latex, row)) + r" \\" for row in self.cells()]
-        return "\n".join([r"\begin{table}", r"  \centering", f"  \\caption{{{_latex(self.caption)}}}", f"  \\label{{tab:{self.name}}}",
+        body = [" & ".join(map(latex_text, row)) + r" \\" for row in self.cells()]
+        return "\n".join([r"\begin{table}", r"  \centering", f"  \\caption{{{latex_text(self.caption)}}}", f"  \\label{{tab:{self.name}}}",
                           f"  \\begin{{tabular}}{{{align}}}", r"    \toprule",
-                          "    " + " & ".join(_latex(c) for c in self.columns) + r" \\", r"    \midrule",
+                          "    " + " & ".join(latex_text(c) for c in self.columns) + r" \\", r"    \midrule",
                           *("    " + line for line in body), r"    \bottomrule", r"  \end{tabular}",
-                          *([f"  \\par\\smallskip\\footnotesize {_latex(self.note)}"] if self.note else []), r"\end{table}", ""])
+                          *([f"  \\par\\smallskip\\footnotesize {latex_text(self.note)}"] if self.note else []), r"\end{table}", ""])
 
     def html(self):
         head = "".join(f'<th scope="col"{self._class(i)}>{_html(c)}</th>' for i, c in enumerate(self.columns))
@@ -71,7 +76,7 @@ LATEX = {"\\": r"\textbackslash{}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\
          "≤": r"$\le$", "−": r"$-$", "µ": r"\textmu{}", "…": r"\dots{}", "±": r"$\pm$"}
 
 
-def _latex(text):
+def latex_text(text):
     parts = re.split(r"(\d+\^[\d.]+)", text)
     for i, part in enumerate(parts):
         if i % 2:
@@ -80,6 +85,55 @@ def _latex(text):
         else:
             parts[i] = "".join(LATEX.get(c, r"\textasciicircum{}" if c == "^" else c) for c in part)
     return "".join(parts)
+
+
+def _for_page(table):
+    """The table for a document with booktabs, array, longtable: long text is broken into lines, a long table into pages."""
+    text = table.simple_latex()
+    cells = table.cells()
+    widths = [max([len(c)] + [len(r[i]) for r in cells]) for i, c in enumerate(table.columns)]
+    size = ""
+    if sum(widths) > 80:
+        size = "\\footnotesize" if sum(widths) < 140 else "\\scriptsize"
+        heads = []
+        for i, head in enumerate(table.columns):  # a heading longer than its numbers takes two or three lines
+            longest = max((len(r[i]) for r in cells), default=0)
+            lines = textwrap.wrap(head, max(9, longest)) if len(head) > max(9, longest) else [head]
+            widths[i] = max(longest, *map(len, lines))
+            lines = [latex_text(line) for line in lines]
+            heads.append(
+                lines[0]
+                if len(lines) == 1
+                else f"\\shortstack[{'l' if i < table.left else 'r'}]{{" + r" \\ ".join(lines) + "}"
+            )
+        text = text.replace(" & ".join(latex_text(c) for c in table.columns), " & ".join(heads), 1)
+        # Columns of text share what those of numbers leave over; a number takes about a hundredth of the line.
+        broken = [i for i, w in enumerate(widths) if w > 12 and not all(re.match(r"[-\d]|none|$", r[i]) for r in cells)]
+        if broken:
+            room = max(0.35, 0.93 - 0.0105 * sum(w + 1 for i, w in enumerate(widths) if i not in broken))
+            share = {i: min(widths[i], 60) for i in broken}
+            spec = "".join(
+                (
+                    f">{{\\raggedright\\arraybackslash}}p{{{room * share[i] / sum(share.values()):.3f}\\linewidth}}"
+                    if i in share
+                    else "l" if i < table.left else "r"
+                )
+                for i in range(len(widths))
+            )
+            text = re.sub(r"(\\begin\{tabular\})\{[lr]+\}", lambda m: f"{m[1]}{{{spec}}}", text, count=1)
+            text = re.sub(r"(?<=[a-z])(\+|\\_)(?=[a-z])", r"\1\\allowbreak{}", text)
+        size += "\\setlength{\\tabcolsep}{3pt}"
+    if len(cells) <= 40:
+        return text.replace("  \\centering", "  \\centering" + size, 1)
+    spec = re.search(r"\\begin\{tabular\}\{(.*)\}", text)[1]
+    head, body = re.search(r"\\toprule\n(.*)\\midrule\n(.*)    \\bottomrule", text, re.S).groups()
+    caption = re.search(r"  (\\caption\{.*\})\n  (\\label\{.*\})", text)
+    note = re.search(r"  (\\par\\smallskip.*)", text)
+    return (
+        f"{{{size or chr(92) + 'footnotesize'}\n\\begin{{longtable}}{{{spec}}}\n  {caption[1]}{caption[2]} \\\\\n    \\toprule\n{head}"
+        f"\\midrule\n    \\endhead\n    \\bottomrule\n    "
+        f"\\endfoot\n{body}\\end{{longtable}}\n{note[1] if note else ''}\n}}\n"
+    )
 
 
 def _html(text):

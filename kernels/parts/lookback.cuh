@@ -56,8 +56,8 @@ struct ticket {
  *
  * Epochs come round after 2^30 runs, and a word that a long run has left and only short runs have passed since would
  * then be believed. So every run also clears one word that it does not use, the next one each time: no word is ever
- * older than there are words. */
-static __device__ struct ticket draw(struct run_state *state, unsigned draws, word used)
+ * older, in runs, than twice the number of words (twice, as the sweep jumps where epochs come round). */
+static __device__ struct ticket draw(struct run_state *state, unsigned draws, word words_used)
 {
     word drawn = device_word(state->next).fetch_add(1, cuda::memory_order_relaxed);
     struct ticket ticket = {unsigned(drawn >> 32), unsigned(drawn)};
@@ -67,7 +67,7 @@ static __device__ struct ticket draw(struct run_state *state, unsigned draws, wo
         word *words = reinterpret_cast<word *>(state + 1);
         word capacity = device_word(state->capacity).load(cuda::memory_order_relaxed);
         word unused = ticket.epoch % capacity;
-        if (unused >= used)
+        if (unused >= words_used)
             device_word(words[unused]).store(0, cuda::memory_order_relaxed);
     }
     return ticket;
@@ -85,7 +85,7 @@ template <class T> static __device__ void publish(struct status_words status, ui
             .store(word(half[i]) << 32 | status.epoch << FLAG_BITS | flag, cuda::memory_order_relaxed);
 }
 
-/* What tile `tile` has told in this run; `value` is worth something unless that is NOTHING. */
+/* What tile `tile` has told in this run; `value` is valid unless that is NOTHING. */
 template <class T> static __device__ enum flag look(struct status_words status, uint64_t tile, T *value)
 {
     unsigned half[STATUS_WORDS<T>], tag[STATUS_WORDS<T>];
@@ -123,25 +123,25 @@ static __device__ typename Op::value look_back(struct status_words status, uint6
                                                typename Op::value known)
 {
     using T = typename Op::value;
-    T before = Op::identity(); /* tiles behind the window, up to `tile` */
+    T before = Op::identity(); /* tiles to the right of the window, up to `tile` */
     for (uint64_t end = tile;; end -= WINDOW) {
         T sum = Op::identity();
         bool complete = false, prefix = false; /* all the tiles of this lane, from its nearest prefix on */
         unsigned prefixes, waiting;
         int nearest;
         for (int polls = 0;; polls++) {
-            if (!complete) {
+            if (!complete) { /* once it is, its sum stays, even where aggregates have become prefixes since */
                 sum = Op::identity();
                 complete = true;
                 prefix = false;
 #pragma unroll
                 for (int i = LOOKS - 1; i >= 0; i--) {
-                    /* In the middle of nowhere, before tile `first`, everything is known. */
-                    uint64_t ahead = end + uint64_t(lane_number() * LOOKS + i); /* the tile, and a window */
+                    /* Plus a window, so as not to fall below 0. Left of `first` all is one prefix, `known`. */
+                    uint64_t tile_plus_window = end + uint64_t(lane_number() * LOOKS + i);
                     T value = known;
                     enum flag flag = PREFIX;
-                    if (ahead >= first + WINDOW)
-                        flag = look(status, ahead - WINDOW, &value);
+                    if (tile_plus_window >= first + WINDOW)
+                        flag = look(status, tile_plus_window - WINDOW, &value);
                     if (!prefix && flag != NOTHING)
                         sum = Op{}(value, sum);
                     complete = complete && (prefix || flag != NOTHING);

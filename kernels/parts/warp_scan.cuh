@@ -11,7 +11,7 @@
 constexpr int LANES = 32;
 constexpr unsigned ALL_LANES = 0xffffffff;
 
-/* What warp_inclusive and warp_total apply the operator, a warp. */
+/* Applications of the operator, by a warp, in warp_inclusive or in warp_total. */
 constexpr uint64_t WARP_INCLUSIVE_ADDITIONS = 31 + 30 + 28 + 24 + 16;
 
 static __device__ __forceinline__ int lane_number()
