@@ -94,7 +94,7 @@ bill: ## what the time goes to: the cost model fitted to times of a GPU, or a PR
 	@RUN="$(RUN)" MACHINE="$(MACHINE)" scripts/bill $(ARGS)
 	@scripts/published
 
-compare: ## machines or runs side by side: A=results/X B=results/Y (more: RUNS="..."; all: RUNS=all); ends with 1 where B got slower
+compare: ## machines or runs side by side: A=results/X B=results/Y (more: RUNS="..."; without: all machines); ends with 1 where B got slower
 	@$(MAKE) $(IN_PARALLEL) --no-print-directory build/cpu/scanbench
 	@scripts/compare $(if $(A),"$(A)") $(if $(B),"$(B)") $(RUNS) $(ARGS)
 
